@@ -1,0 +1,53 @@
+# How every target of the project is built: one function for libraries, one for tests.
+#
+# ssan_library(name FOLDER folder SOURCES ... SEES folders... LINKS targets...)
+#   A static library of src/<folder>. Its include path holds the folders in SEES and its own, as links in
+#   build/.../see/<name>, and nothing else: an include across layers does not compile.
+# ssan_test(name SOURCES ... LINKS ... [LABELS ...])
+#   A test program with cmocka that sees all of src. Its name begins with the folder under test.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+add_library(ssan_flags INTERFACE)
+target_compile_options(ssan_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+    -Wno-unused-parameter -fvisibility=hidden -fno-omit-frame-pointer)
+if(NOT CMAKE_C_COMPILER_ID STREQUAL "" AND NOT DEFINED SSAN_NO_WERROR)
+    target_compile_options(ssan_flags INTERFACE -Werror)
+endif()
+target_compile_definitions(ssan_flags INTERFACE _GNU_SOURCE STREAMSAN_VERSION="${PROJECT_VERSION}")
+if(SSAN_SANITIZE)
+    target_compile_options(ssan_flags INTERFACE -fsanitize=${SSAN_SANITIZE} -fno-sanitize-recover=all)
+    target_link_options(ssan_flags INTERFACE -fsanitize=${SSAN_SANITIZE})
+endif()
+
+function(ssan_library name)
+    cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;SEES;LINKS" ${ARGN})
+    add_library(${name} STATIC ${ARG_SOURCES})
+    set(see ${CMAKE_BINARY_DIR}/see/${name})
+    file(MAKE_DIRECTORY ${see})
+    foreach(folder ${ARG_SEES} ${ARG_FOLDER})
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${folder} ${see}/${folder} SYMBOLIC)
+    endforeach()
+    target_include_directories(${name} PRIVATE ${see} ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(${name} PRIVATE ssan_flags PUBLIC ${ARG_LINKS})
+endfunction()
+
+function(ssan_test name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;LABELS" ${ARGN})
+    add_executable(test_${name} ${ARG_SOURCES})
+    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests
+        ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(test_${name} PRIVATE ssan_flags ${ARG_LINKS} cmocka)
+    target_compile_definitions(test_${name} PRIVATE SSAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND test_${name})
+    if(ARG_LABELS)
+        set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+    endif()
+endfunction()

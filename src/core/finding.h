@@ -1,0 +1,205 @@
+/* The report's data model: facts only, no sentences. Everything a report prints stands here (report.md 6).
+ *
+ * All memory belongs to the arena of struct report and lives as long as it. Indices into the tables are `int`, -1 for
+ * none. Missing facts are NULL, 0 or -1 and print as null: never guessed. */
+#ifndef SSAN_CORE_FINDING_H
+#define SSAN_CORE_FINDING_H
+
+#include "base/arena.h"
+#include "base/ranges.h"
+#include "core/check.h"
+#include "core/engine.h"
+
+/* A source place; file NULL: unknown. */
+struct place {
+    const char *file, *function;
+    uint32_t line;
+    const char *text; /* the statement there, one line; NULL: unknown */
+};
+
+enum name_from { NAME_GIVEN, NAME_VARIABLE, NAME_ORDINAL };
+
+struct report_stream {
+    uint32_t ordinal; /* s<ordinal>, by creation */
+    const char *name; /* legacy, per-thread; given; variable; or "stream #2" */
+    enum name_from name_from;
+    enum ssan_stream_flavour flavour;
+    struct place created;
+};
+
+struct report_event {
+    uint32_t ordinal; /* e<ordinal> */
+    const char *name;
+    enum name_from name_from;
+    struct place created;
+};
+
+struct report_buffer {
+    const char *name;
+    enum name_from name_from;
+    enum ssan_memory memory; /* REGISTERED prints as host-pinned */
+    uint64_t address;        /* only with --with-addresses */
+    uint64_t size_bytes;     /* 0: unknown */
+    uint32_t generation;     /* nth life of this address, from 1 */
+    const char *call;        /* NULL: pageable */
+    struct place allocated, freed;
+};
+
+enum report_op_kind {
+    ROP_KERNEL, ROP_COPY, ROP_MEMSET, ROP_ALLOC, ROP_FREE, ROP_RECORD, ROP_WAIT, ROP_HOSTFUNC,
+    ROP_HOST_READ, ROP_HOST_WRITE, ROP_SYNC,
+};
+
+struct buffer_span {
+    int buffer; /* index, -1: none */
+    uint64_t begin, end;
+};
+
+struct report_op {
+    const char *id;    /* s1.2, h1.3 */
+    const char *label; /* P2; unique in the report */
+    enum report_op_kind kind;
+    int stream;        /* index into streams, -1: a host thread */
+    uint32_t thread;
+    uint32_t seq;
+    uint64_t position; /* in the trace: tells issue order */
+    const char *name;  /* kernel or host function, demangled, no arguments */
+    const char *call;
+    uint32_t grid[3], block[3];
+    struct buffer_span src, dst; /* copies; dst also memset, host accesses, alloc, free */
+    int event;                   /* record, wait, sync of an event */
+    struct place at;
+    const struct place *stack; /* innermost first; [0] equals at */
+    size_t stack_count;
+};
+
+struct report_edge {
+    int from, to;    /* operations */
+    const char *why; /* stream, event, host, legacy */
+};
+
+enum nearest_kind {
+    NEAREST_RECORDED_NOT_WAITED,
+    NEAREST_WRONG_EVENT,
+    NEAREST_RECORDED_EARLY,
+    NEAREST_WAITED_LATE,
+    NEAREST_NEVER_RECORDED,
+    NEAREST_RE_RECORDED,
+    NEAREST_HOST_LATE,
+    NEAREST_LEGACY_EXEMPT,
+    NEAREST_PAGEABLE_STAGING,
+    NEAREST_HOST_THREADS,
+    NEAREST_NONE,
+};
+
+/* "recorded-not-waited" ... "none" */
+const char *nearest_word(enum nearest_kind kind);
+
+struct nearest {
+    enum nearest_kind kind;
+    int event, other_event; /* the event that would serve; wrong-event, re-recorded: the other one */
+    int record, wait;       /* operations (indices), -1 none; host-late: wait is a ROP_SYNC */
+    int other_record;       /* wrong-event, re-recorded: the record the wait really used */
+};
+
+enum fix_kind {
+    FIX_INSERT_WAIT,   /* wait for an event that stands recorded */
+    FIX_RECORD_WAIT,   /* new record and wait */
+    FIX_MOVE_RECORD,
+    FIX_MOVE_WAIT,
+    FIX_SECOND_EVENT,  /* the re-record gets an event of its own */
+    FIX_HOST_SYNC,     /* the host waits */
+    FIX_MOVE_FREE,     /* the free goes behind the join */
+    FIX_HAND_OVER,     /* host threads */
+};
+
+const char *fix_word(enum fix_kind kind); /* insert-wait ... */
+
+/* One changed place of the source as it was: either whole statements inserted before `line`, or the statement at
+ * `line` removed (insert_before NULL). */
+struct source_edit {
+    const char *file;
+    uint32_t line;
+    const char *insert_before;
+    bool remove;
+};
+
+struct fix {
+    enum fix_kind kind;
+    bool checked, partial;
+    const struct source_edit *edits;
+    size_t edit_count;
+    const char *const *removes; /* ids of findings gone with it */
+    size_t remove_count;
+    const char *const *leaves; /* ids of findings that remain */
+    size_t leave_count;
+};
+
+struct finding_side {
+    int op;
+    enum ssan_access access; /* frees and allocs: write */
+    const struct place *device_at; /* candidates */
+    size_t device_count;
+    uint32_t size_bytes; /* of one access; 0: none */
+};
+
+struct finding {
+    const char *id; /* 8 hexadecimal digits (report.md 8) */
+    enum check check;
+    enum severity severity;
+    enum sureness sureness;
+    const char *ordered_by; /* ordering rule of a portability warning, else NULL */
+    int buffer;
+    struct ranges bytes;
+    struct finding_side first, then;
+    int stream, event;      /* misuse findings: what it is about, -1 none */
+    bool has_missing;       /* the members below are set */
+    uint32_t seen_seq, needed_seq; /* of first's stream: up to which item `then` has waited; which it needs */
+    struct nearest nearest;
+    const struct fix *fix;  /* NULL: none that passed the re-check */
+    struct finding *const *folded;
+    size_t folded_count;
+    const int *window;      /* operations of the order window, in issue order */
+    size_t window_count;
+    uint64_t count;         /* dynamic repeats */
+};
+
+struct run_info {
+    const char *const *command; /* NULL-terminated; empty: unknown */
+    enum ssan_producer source;
+    enum ssan_accesses accesses;
+    enum ssan_host_scope host;
+    const char *schedule; /* NULL: unknown */
+    bool order_documented, threads_strict;
+    uint32_t submitting_threads;
+    bool has_exit;
+    int exit_code, exit_signal; /* exit_signal 0: none */
+    bool complete;
+    uint64_t lost[ssan_loss_count], open_operations, rounded_sets;
+    bool cut;          /* the trace ended without an exit event */
+    const char *fault; /* text of a device fault, NULL none */
+    struct place fault_at;
+    const char *const *unsupported; /* names, in order of first call */
+    const uint64_t *unsupported_counts;
+    size_t unsupported_count;
+    double seconds;        /* wall time of the run or check */
+    uint64_t memory_bytes; /* peak of the tool */
+    uint64_t trace_bytes;
+};
+
+struct report {
+    struct arena arena;
+    struct run_info run;
+    struct report_stream *streams;
+    struct report_event *events;
+    struct report_buffer *buffers;
+    struct report_op *ops;
+    struct report_edge *edges;
+    struct finding **findings; /* top level, in order of then's position */
+    size_t stream_count, event_count, buffer_count, op_count, edge_count, finding_count;
+    struct engine_totals totals;
+};
+
+void report_finish(struct report *report);
+
+#endif

@@ -1,0 +1,121 @@
+/* The field and word tables, made from event.def and enums.def. Constant; any thread. */
+#include "trace/event.h"
+
+#include <string.h>
+
+#define TABLE(name) static const char *const words_##name[] = {
+#define VALUE(table, value, word) word,
+#define TABLE_END(name) };
+#include "trace/enums.def"
+#undef TABLE
+#undef VALUE
+#undef TABLE_END
+
+static const struct {
+    const char *const *words;
+    size_t count;
+} tables[SSAN_TABLE_count] = {
+#define TABLE(name) {words_##name, sizeof words_##name / sizeof *words_##name},
+#define VALUE(table, value, word)
+#define TABLE_END(name)
+#include "trace/enums.def"
+#undef TABLE
+#undef VALUE
+#undef TABLE_END
+};
+
+/* One function for each event, so that `self` names its struct and offsetof can be taken. */
+#define AT(field) (offsetof(struct ssan_event, process) + offsetof(self, field))
+#define EVENT(name) \
+    static struct ssan_event_info info_##name(void) \
+    { \
+        typedef struct ssan_ev_##name self; \
+        static const char own_name[] = #name; \
+        static const struct ssan_field fields[] = {
+#define U32(field) {#field, SSAN_FIELD_U32, 0, AT(field)},
+#define U64(field) {#field, SSAN_FIELD_U64, 0, AT(field)},
+#define X64(field) {#field, SSAN_FIELD_X64, 0, AT(field)},
+#define ENUM(field, table) {#field, SSAN_FIELD_ENUM, SSAN_TABLE_##table, AT(field)},
+#define STR(field) {#field, SSAN_FIELD_STR, 0, AT(field)},
+#define RUNS(field) {#field, SSAN_FIELD_RUNS, 0, AT(field)},
+#define U64S(field) {#field, SSAN_FIELD_U64S, 0, AT(field)},
+#define END(name) \
+    } \
+    ; \
+    return (struct ssan_event_info){own_name, fields, sizeof fields / sizeof *fields}; \
+    }
+#include "trace/event.def"
+#undef EVENT
+#undef U32
+#undef U64
+#undef X64
+#undef ENUM
+#undef STR
+#undef RUNS
+#undef U64S
+#undef END
+
+static struct ssan_event_info infos[SSAN_EV_count];
+
+/* Runs before main and before any thread exists, so that the table is constant for everyone. */
+__attribute__((constructor(101))) static void fill_infos(void)
+{
+#define EVENT(name) infos[SSAN_EV_##name] = info_##name();
+#define U32(field)
+#define U64(field)
+#define X64(field)
+#define ENUM(field, table)
+#define STR(field)
+#define RUNS(field)
+#define U64S(field)
+#define END(name)
+#include "trace/event.def"
+#undef EVENT
+#undef U32
+#undef U64
+#undef X64
+#undef ENUM
+#undef STR
+#undef RUNS
+#undef U64S
+#undef END
+}
+
+const struct ssan_event_info *ssan_event_info(uint32_t kind)
+{
+    return kind > SSAN_EV_none && kind < SSAN_EV_count ? &infos[kind] : NULL;
+}
+
+enum ssan_event_kind ssan_event_find(const char *name, size_t length)
+{
+    for (uint32_t kind = SSAN_EV_none + 1; kind < SSAN_EV_count; kind++) {
+        if (strlen(infos[kind].name) == length && memcmp(infos[kind].name, name, length) == 0) {
+            return (enum ssan_event_kind)kind;
+        }
+    }
+    return SSAN_EV_none;
+}
+
+const char *ssan_enum_word(enum ssan_enum_table table, uint32_t value)
+{
+    return (unsigned)table < SSAN_TABLE_count && value < tables[table].count
+               ? tables[table].words[value]
+               : NULL;
+}
+
+int ssan_enum_find(enum ssan_enum_table table, const char *word, size_t length)
+{
+    for (size_t value = 0; (unsigned)table < SSAN_TABLE_count && value < tables[table].count;
+         value++) {
+        const char *known = tables[table].words[value];
+        if (strlen(known) == length && memcmp(known, word, length) == 0) {
+            return (int)value;
+        }
+    }
+    return -1;
+}
+
+struct ssan_str ssan_str(const char *text)
+{
+    return (struct ssan_str){text, text ? (uint32_t)strlen(text) : 0};
+}

@@ -1,0 +1,36 @@
+/* Reads traces: live ones while they grow, kept ones (compressed, checksummed), and listings. Validates everything.
+ *
+ * All three are a struct ssan_source. One thread at a time. */
+#ifndef SSAN_TRACE_READER_H
+#define SSAN_TRACE_READER_H
+
+#include "trace/sink.h"
+
+struct reader;
+
+/* Opens a trace of any of the three forms, told apart by its first bytes ("-" reads a listing from standard input).
+ * SSAN_IO, SSAN_FORMAT (not a trace), SSAN_VERSION (says what to do). */
+enum ssan_status reader_open(struct reader **reader, const char *path, struct ssan_error *err);
+
+/* A listing held in memory; `text` is borrowed until reader_close. */
+enum ssan_status reader_open_listing(struct reader **reader, const char *name, const char *text,
+                                     size_t length, struct ssan_error *err);
+
+/* Also a live trace whose writer still lives gives SSAN_NEXT_WAIT at its end; decided by pid and start time. */
+struct ssan_source *reader_source(struct reader *reader);
+
+/* Line (listing) or byte offset (others) of the event given last. */
+uint64_t reader_position(const struct reader *reader);
+/* Bytes of the trace so far. */
+uint64_t reader_bytes(const struct reader *reader);
+void reader_close(struct reader *reader);
+
+/* Compresses events into a kept trace (zstd frames, xxhash each, an index at the end): the tool's side. */
+struct keeper;
+enum ssan_status keeper_open(struct keeper **keeper, const char *path, struct ssan_error *err);
+/* Errors (a full disk) stick and are told by keeper_close. */
+void keeper_put(struct keeper *keeper, const struct ssan_event *event);
+/* `whole`: the source ended with SSAN_NEXT_END; a cut trace stays one when read back. */
+enum ssan_status keeper_close(struct keeper *keeper, bool whole, struct ssan_error *err);
+
+#endif

@@ -1,0 +1,1 @@
+ssan_test(base_containers SOURCES base_containers.c LINKS ssan_base)
