@@ -8,6 +8,8 @@ struct rng {
     uint64_t state;
 };
 
+__extension__ typedef unsigned __int128 rng_wide; /* only for the product below */
+
 static inline uint64_t rng_next(struct rng *rng)
 {
     uint64_t z = (rng->state += UINT64_C(0x9e3779b97f4a7c15));
@@ -19,7 +21,7 @@ static inline uint64_t rng_next(struct rng *rng)
 /* A number in [0, bound); bound must not be 0. The bias is below bound / 2^64. */
 static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
-    return (uint64_t)(((unsigned __int128)rng_next(rng) * bound) >> 64);
+    return (uint64_t)(((rng_wide)rng_next(rng) * bound) >> 64);
 }
 
 #endif
