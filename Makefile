@@ -1,0 +1,51 @@
+# The front door. `make` builds build/release/bin/streamsan; everything it needs is installed on the way.
+#
+#   make            build the tool (release)
+#   make demo       build, then check a two-stream program with and without its wait
+#   make check      all tests
+#   make bench      speed, printed and in build/bench.json
+#   make install    into PREFIX (default /usr/local), under DESTDIR if set
+#   make format     lay the sources out as .clang-format says
+#   make lint       layout, spelling, layers, headers, exports
+
+PREFIX ?= /usr/local
+BUILD := build/release
+
+all: build
+
+needed:
+	@scripts/install-needed build
+
+needed-check:
+	@scripts/install-needed check
+
+$(BUILD)/build.ninja: CMakePresets.json
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+
+build: needed
+	@mkdir -p build
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+
+demo: build
+	@scripts/demo
+
+check: needed-check build
+	@scripts/check
+
+bench: needed-check build
+	@scripts/bench
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.c' '*.h' | grep -v '^src/cc/include/' | xargs clang-format -i
+
+lint: needed-check build
+	@tests/lint/run
+
+clean:
+	rm -rf build
+
+.PHONY: all needed needed-check build demo check bench install format lint clean

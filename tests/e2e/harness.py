@@ -1,0 +1,117 @@
+"""What the end-to-end runners share: where things are, building a program, running it under streamsan, counting.
+
+A runner makes a Tally, calls tally.case(name, function) for each case, and ends with tally.finish(), which prints its
+own summary line `<runner>: N passed, N failed, N skipped`. A case fails by raising Failure, is skipped by raising Skip.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("STREAMSAN", ROOT / "build/release/bin/streamsan"))
+SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared"))
+TIMEOUT_S = 120
+
+
+class Failure(Exception):
+    """The case did not hold; the text says what was expected and what was seen."""
+
+
+class Skip(Exception):
+    """The case can't run here; the text says why."""
+
+
+def check(truth, text):
+    if not truth:
+        raise Failure(text)
+
+
+class Result:
+    """One finished program: code, out, err; report is the parsed JSON, or None."""
+
+    def __init__(self, done, report):
+        self.code, self.out, self.err, self.report = done.returncode, done.stdout, done.stderr, report
+
+    @property
+    def verdict_line(self):
+        lines = [line for line in self.err.splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+    @property
+    def verdict(self):
+        parts = self.verdict_line.split(":")
+        return parts[1].strip() if len(parts) > 1 and parts[0] == "streamsan" else None
+
+    def findings(self, severities=("error", "warning")):
+        return [f for f in self.report["findings"] if f["severity"] in severities]
+
+    def about(self):
+        return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+def execute(command, env=None, cwd=None, timeout=TIMEOUT_S):
+    return subprocess.run([str(word) for word in command], text=True, capture_output=True, timeout=timeout, cwd=cwd,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, errors="replace")
+
+
+def build(output, *words):
+    """Builds with `streamsan cc`; any warning of the compiler is a failure too."""
+    done = execute([TOOL, "cc", "-O2", "-o", output, *words])
+    check(done.returncode == 0 and not done.stderr, f"cc {' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr}")
+    return output
+
+
+def run(program, *options, args=(), env=None, cwd=None):
+    """Runs a program twice over one trace's worth of truth: the text report on stderr, JSON beside it."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd)
+        text = pathlib.Path(report.name).read_text(encoding="utf-8")
+    try:
+        parsed = json.loads(text) if text else None
+    except ValueError as error:
+        raise Failure(f"the report is not JSON: {error}\n{text[:500]}") from error
+    return Result(done, parsed)
+
+
+class Tally:
+    def __init__(self, name):
+        self.name, self.cases = name, []
+
+    def case(self, name, function, *args):
+        self.cases.append((name, function, args))
+
+    def finish(self, only=None, jobs=None):
+        """Runs what was added (names holding `only`), prints what fails, returns the exit code."""
+        cases = [c for c in self.cases if not only or only in c[0]]
+        passed, failed, skipped = 0, [], []
+        with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+            for (name, _, _), outcome in zip(cases, pool.map(self._one, cases)):
+                if outcome is None:
+                    passed += 1
+                elif isinstance(outcome, Skip):
+                    skipped.append(f"skipped: {name}: {outcome}")
+                else:
+                    failed.append(f"FAILED: {name}: {outcome}")
+        print(*failed, *skipped, sep="\n" if failed or skipped else "")
+        print(f"{self.name}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+        return 1 if failed or not cases else 0
+
+    @staticmethod
+    def _one(case):
+        try:
+            case[1](*case[2])
+        except (Failure, Skip) as outcome:
+            return outcome
+        except subprocess.TimeoutExpired as error:
+            return Failure(f"no end within {error.timeout} s: {error.cmd}")
+        except Exception as error:  # a fault of the runner is a failure of the case, never a silent end
+            return Failure(repr(error))
+        return None
+
+
+def only_argument():
+    return sys.argv[1] if len(sys.argv) > 1 else None

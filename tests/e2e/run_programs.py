@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Programs that state their own verdict, in the first comment lines (run_programs.py [part of a name]).
+
+    // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs
+    // RUN: options of `streamsan run`                (begins a block; a file may hold several; none: one without options)
+    // ARGS: words for the program
+    // VERDICT: clean | errors | incomplete
+    // EXIT: the exit code of streamsan
+    // STDOUT: a line that the program prints
+    // SAYS: words that stderr must hold              (any number)
+    // FINDING: <severity> <rule> ['buffer' [lo,hi)...] [first=<line or kind:name>] [then=...] [nearest=<kind>] [by=R-...]
+                                                      (any number; the error and warning findings must be exactly these;
+                                                      `folded` in front of the severity: inside another one)
+    // MAY: advice <rule>                             (any number; other advice is a failure)
+"""
+import pathlib
+import re
+import shlex
+import sys
+import tempfile
+
+import harness
+from harness import ROOT, Tally, build, check, run
+
+PROGRAMS = ROOT / "tests/e2e/programs"
+WORK = tempfile.TemporaryDirectory(prefix="streamsan-programs-")
+LINE = re.compile(r"^//\s*([A-Z]+):\s*(.*)$")
+FINDING = re.compile(r"^(?P<folded>folded )?(?P<severity>error|warning|advice) (?P<rule>SSAN-[A-Z-]+)(?: '(?P<buffer>[^']*)')?"
+                     r"(?P<ranges>(?: \[\d+,\d+\))*)(?P<rest>.*)$")
+
+
+def blocks(path):
+    """[(build words, block)]: a block is {word: [texts]}."""
+    flags, found = [], []
+    for row in path.read_text(encoding="utf-8").splitlines():
+        m = LINE.match(row)
+        if not m:
+            break
+        word, text = m.groups()
+        if word == "BUILD":
+            flags += [w.replace("@", str(PROGRAMS)) for w in shlex.split(text)]
+        elif word == "RUN":
+            found.append({"RUN": [text]})
+        else:
+            if not found:
+                found.append({})
+            found[-1].setdefault(word, []).append(text)
+    return flags, found
+
+
+def meets(report, f, want):
+    ops = {o["id"]: o for o in report["operations"]}
+    buffers = {b["id"]: b for b in report["buffers"]}
+
+    def side_is(side, text):
+        op = ops.get(f[side]["op"]) if f.get(side) else None
+        if op is None:
+            return False
+        if text.isdigit():
+            return (op["at"] or {}).get("line") == int(text)
+        kind, _, name = text.partition(":")
+        return op["kind"] == kind and (not name or name in (op.get("kernel"), op.get("function"), op.get("call")))
+
+    if f["rule"] != want["rule"] or f["severity"] != want["severity"]:
+        return False
+    if want["buffer"] is not None and (buffers.get(f["buffer"]) or {}).get("name") != want["buffer"]:
+        return False
+    ranges = [tuple(map(int, r)) for r in re.findall(r"\[(\d+),(\d+)\)", want["ranges"] or "")]
+    if ranges and [(r["begin"], r["end"]) for r in f["ranges"]] != ranges:
+        return False
+    for part in want["rest"].split():
+        key, _, value = part.partition("=")
+        if key in ("first", "then") and not side_is(key, value):
+            return False
+        if key == "nearest" and ((f.get("missing") or {}).get("nearest") or {}).get("kind") != value:
+            return False
+        if key == "by" and f["ordered_by"] != value:
+            return False
+        if key == "fix" and bool((f.get("fix") or {}).get("checked")) != (value == "checked"):
+            return False
+    return True
+
+
+def holds(program, block):
+    result = run(program, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))))
+    for verdict in block.get("VERDICT", []):
+        check(result.verdict == verdict, f"verdict {result.verdict}, not {verdict}\n{result.about()}")
+    for code in block.get("EXIT", []):
+        check(result.code == int(code), f"exit {result.code}, not {code}\n{result.about()}")
+    for line in block.get("STDOUT", []):
+        check(line in result.out.splitlines(), f"stdout lacks: {line}\n{result.about()}")
+    for words in block.get("SAYS", []):
+        check(words in result.err, f"stderr lacks: {words}\n{result.about()}")
+    wanted = []
+    for text in block.get("FINDING", []):
+        m = FINDING.match(text)
+        check(m, f"cannot read: {text}")
+        wanted.append(m.groupdict())
+    if result.report is None:
+        check(not wanted, f"no report\n{result.about()}")
+        return
+    top = result.report["findings"]
+    folded = [g for f in top for g in f["folded"]]
+    for want in wanted:
+        pool = folded if want["folded"] else top
+        check(any(meets(result.report, f, want) for f in pool), f"no such finding: {want}\n{result.err}")
+    for f in top:
+        if f["severity"] != "advice":
+            check(any(meets(result.report, f, w) for w in wanted if not w["folded"]), f"unexpected: {f['message']}\n{result.about()}")
+        else:
+            may = [m.split()[-1] for m in block.get("MAY", [])] + [w["rule"] for w in wanted]
+            check(f["rule"] in may, f"unexpected advice: {f['message']}\n{result.about()}")
+
+
+def case(path):
+    flags, found = blocks(path)
+    check(found and any("VERDICT" in b for b in found), "states no verdict")
+    program = build(pathlib.Path(WORK.name) / path.stem, *flags, path)
+    for block in found:
+        holds(program, block)
+
+
+def main():
+    tally = Tally("programs")
+    for path in sorted(PROGRAMS.glob("*.cu")):
+        tally.case(path.stem, case, path)
+    return tally.finish(harness.only_argument())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
