@@ -1,8 +1,9 @@
-/* What a program can tell streamsan: names, host accesses, hand-overs between threads, blocks of its own allocator.
+/* What a program can tell streamsan: names, host accesses, hand-overs between threads, blocks of
+ * its own allocator.
  *
- * Costs one load and one branch where the tool is absent: everything goes through one weak function that only streamsan
- * defines. C11 and C++. Any thread; not from signal handlers. Arguments are evaluated exactly once, and only when the
- * tool is there. */
+ * Costs one load and one branch where the tool is absent: everything goes through one weak function
+ * that only streamsan defines. C11 and C++. Any thread; not from signal handlers. Arguments are
+ * evaluated exactly once, and only when the tool is there. */
 #ifndef STREAMSAN_ANNOTATE_H
 #define STREAMSAN_ANNOTATE_H
 
@@ -18,17 +19,17 @@ enum ssan_annotation_kind {
     SSAN_ANNOTATE_NAME_POINTER = 1, /* object: any pointer or handle; text */
     SSAN_ANNOTATE_HOST_READ = 2,    /* object, bytes */
     SSAN_ANNOTATE_HOST_WRITE = 3,
-    SSAN_ANNOTATE_IGNORE = 4,       /* object, bytes: findings on these bytes are not reported */
+    SSAN_ANNOTATE_IGNORE = 4, /* object, bytes: findings on these bytes are not reported */
     SSAN_ANNOTATE_UNIGNORE = 5,
     SSAN_ANNOTATE_HAPPENS_BEFORE = 6, /* object: release */
     SSAN_ANNOTATE_HAPPENS_AFTER = 7,  /* object: acquire */
-    SSAN_ANNOTATE_POOL_ALLOC = 8,   /* pool, object, bytes */
-    SSAN_ANNOTATE_POOL_FREE = 9,    /* pool, object */
-    SSAN_ANNOTATE_FINDINGS = 10     /* returns the number of error findings so far */
+    SSAN_ANNOTATE_POOL_ALLOC = 8,     /* pool, object, bytes */
+    SSAN_ANNOTATE_POOL_FREE = 9,      /* pool, object */
+    SSAN_ANNOTATE_FINDINGS = 10       /* returns the number of error findings so far */
 };
 
-/* Defined by streamsan in the program it checks; else null. Returns 0 except for SSAN_ANNOTATE_FINDINGS. `text` is
- * copied. Unknown kinds are ignored. */
+/* Defined by streamsan in the program it checks; else null. Returns 0 except for
+ * SSAN_ANNOTATE_FINDINGS. `text` is copied. Unknown kinds are ignored. */
 extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const void *pool,
                               const char *text) __attribute__((weak));
 
@@ -46,20 +47,20 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
 #define SSAN_NAME(object, text)                                                                    \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_NAME_POINTER, (object), 0, 0, (text)))
 
-/* The calling thread reads or writes `bytes` bytes at `ptr` here: before the reads, after the writes. */
+/* The calling thread reads or writes `bytes` bytes at `ptr` here: before the reads, after the
+ * writes. */
 #define SSAN_HOST_READ(ptr, bytes)                                                                 \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_HOST_READ, (ptr), (bytes), 0, 0))
 #define SSAN_HOST_WRITE(ptr, bytes)                                                                \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_HOST_WRITE, (ptr), (bytes), 0, 0))
 
 /* Findings on these bytes are not reported until SSAN_UNIGNORE of the same range. */
-#define SSAN_IGNORE(ptr, bytes)                                                                    \
-    ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_IGNORE, (ptr), (bytes), 0, 0))
+#define SSAN_IGNORE(ptr, bytes) ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_IGNORE, (ptr), (bytes), 0, 0))
 #define SSAN_UNIGNORE(ptr, bytes)                                                                  \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_UNIGNORE, (ptr), (bytes), 0, 0))
 
-/* Hand-over between host threads: all before SSAN_HAPPENS_BEFORE(object) comes before all behind a later
- * SSAN_HAPPENS_AFTER(object). `object` is any address, such as that of the queue or flag. */
+/* Hand-over between host threads: all before SSAN_HAPPENS_BEFORE(object) comes before all behind a
+ * later SSAN_HAPPENS_AFTER(object). `object` is any address, such as that of the queue or flag. */
 #define SSAN_HAPPENS_BEFORE(object)                                                                \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_HAPPENS_BEFORE, (object), 0, 0, 0))
 #define SSAN_HAPPENS_AFTER(object)                                                                 \
@@ -71,7 +72,8 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
 #define SSAN_POOL_FREE(pool, ptr)                                                                  \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_POOL_FREE, (ptr), 0, (pool), 0))
 
-/* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0 without the tool. */
+/* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0
+ * without the tool. */
 #define SSAN_FINDINGS() SSAN_ANNOTATE_(SSAN_ANNOTATE_FINDINGS, 0, 0, 0, 0)
 
 #endif

@@ -1,4 +1,5 @@
-/* Bump memory for what lives as long as a run. Zeroed is empty; single objects are never freed. Not thread-safe. */
+/* Bump memory for what lives as long as a run. Zeroed is empty; single objects are never freed. Not
+ * thread-safe. */
 #ifndef SSAN_BASE_ARENA_H
 #define SSAN_BASE_ARENA_H
 

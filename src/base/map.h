@@ -1,7 +1,7 @@
 /* Hash map from uint64_t to uint64_t (open addressing, linear probing, grows at 3/4).
  *
- * Zeroed is empty. Key 0 is an ordinary key. Not thread-safe. Pointers to values hold until the next map_set or
- * map_remove. */
+ * Zeroed is empty. Key 0 is an ordinary key. Not thread-safe. Pointers to values hold until the
+ * next map_set or map_remove. */
 #ifndef SSAN_BASE_MAP_H
 #define SSAN_BASE_MAP_H
 

@@ -1,7 +1,8 @@
 /* The one way to the heap.
  *
- * Same contracts as malloc, calloc, realloc and free; tests can make the N-th allocation of the process fail, so that
- * every out-of-memory path runs. Sizes are checked for overflow. Any thread. */
+ * Same contracts as malloc, calloc, realloc and free; tests can make the N-th allocation of the
+ * process fail, so that every out-of-memory path runs. Sizes are checked for overflow. Any thread.
+ */
 #ifndef SSAN_BASE_MEM_H
 #define SSAN_BASE_MEM_H
 
@@ -10,14 +11,16 @@
 
 void *mem_alloc(size_t size_bytes);
 void *mem_zalloc(size_t count, size_t size_bytes);
-/* Array of `count` elements of `size_bytes`; NULL on overflow or lack of memory, the old block then stays. */
+/* Array of `count` elements of `size_bytes`; NULL on overflow or lack of memory, the old block then
+ * stays. */
 void *mem_resize(void *old, size_t count, size_t size_bytes);
 void mem_free(void *ptr);
 /* NUL-terminated copy of `length` bytes; NULL when out of memory. */
 char *mem_strndup(const char *text, size_t length);
 char *mem_strdup(const char *text);
 
-/* Test hook: the N-th allocation from now fails (1: the next), and all behind it; 0 switches it off. */
+/* Test hook: the N-th allocation from now fails (1: the next), and all behind it; 0 switches it
+ * off. */
 void mem_fail_at(uint64_t nth);
 /* Allocations counted since the last mem_fail_at. */
 uint64_t mem_count(void);

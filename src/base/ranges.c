@@ -21,7 +21,8 @@ static size_t index_behind(const struct ranges *set, uint64_t at)
 }
 
 /* Replaces `gone` intervals from `at` by `count` new ones. */
-static bool splice(struct ranges *set, size_t at, size_t gone, const struct range *with, size_t count)
+static bool splice(struct ranges *set, size_t at, size_t gone, const struct range *with,
+                   size_t count)
 {
     if (!VEC_RESERVE(set, set->count + count)) {
         return false;

@@ -1,7 +1,7 @@
 /* Sets of bytes as sorted, disjoint, non-touching half-open intervals [begin, end).
  *
- * Zeroed is empty. The naive model is a bit per byte. Adding in ascending order is O(1) amortised, elsewhere O(n).
- * Not thread-safe. */
+ * Zeroed is empty. The naive model is a bit per byte. Adding in ascending order is O(1) amortised,
+ * elsewhere O(n). Not thread-safe. */
 #ifndef SSAN_BASE_RANGES_H
 #define SSAN_BASE_RANGES_H
 

@@ -1,4 +1,5 @@
-/* Seeded generator (splitmix64): the same seed gives the same numbers on every machine. Who uses it prints the seed. */
+/* Seeded generator (splitmix64): the same seed gives the same numbers on every machine. Who uses it
+ * prints the seed. */
 #ifndef SSAN_BASE_RNG_H
 #define SSAN_BASE_RNG_H
 

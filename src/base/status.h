@@ -1,7 +1,8 @@
 /* Statuses and the error that explains one.
  *
- * Functions that can fail return enum ssan_status (SSAN_OK is 0) and take a last `struct ssan_error *`, which may be
- * NULL. The error is set only on failure. Faults of the user's program are findings, never statuses. */
+ * Functions that can fail return enum ssan_status (SSAN_OK is 0) and take a last `struct ssan_error
+ * *`, which may be NULL. The error is set only on failure. Faults of the user's program are
+ * findings, never statuses. */
 #ifndef SSAN_BASE_STATUS_H
 #define SSAN_BASE_STATUS_H
 
@@ -14,7 +15,8 @@ enum ssan_status {
     SSAN_STATUS_COUNT
 };
 
-/* What went wrong, where in the input. `position` is a line (text) or byte offset (binary), 0 when unknown. */
+/* What went wrong, where in the input. `position` is a line (text) or byte offset (binary), 0 when
+ * unknown. */
 struct ssan_error {
     enum ssan_status status;
     uint64_t position;
@@ -28,8 +30,8 @@ const char *ssan_status_text(enum ssan_status status);
 /* Exit code of the command line for a status (report.md 5.8). */
 int ssan_status_exit_code(enum ssan_status status);
 
-/* Fills `err` (may be NULL) and returns `status`, so that callers can write `return ssan_fail(err, ...)`.
- * The text is cut at the size of err->text. Any thread. */
+/* Fills `err` (may be NULL) and returns `status`, so that callers can write `return ssan_fail(err,
+ * ...)`. The text is cut at the size of err->text. Any thread. */
 enum ssan_status ssan_fail(struct ssan_error *err, enum ssan_status status, uint64_t position,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
-/* Text that grows. Zeroed is empty; after a failed append `failed` stays true and the text is kept as it was, so that
- * callers check once at the end. Not thread-safe. */
+/* Text that grows. Zeroed is empty; after a failed append `failed` stays true and the text is kept
+ * as it was, so that callers check once at the end. Not thread-safe. */
 #ifndef SSAN_BASE_STRBUF_H
 #define SSAN_BASE_STRBUF_H
 
@@ -15,13 +15,15 @@ struct strbuf {
 
 void strbuf_add(struct strbuf *buf, const char *bytes, size_t length);
 void strbuf_puts(struct strbuf *buf, const char *text);
-void strbuf_printf(struct strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 /* Spaces until the current line is `column` characters long. */
 void strbuf_pad_to(struct strbuf *buf, size_t column);
 /* The text, "" when empty; valid until the next change. */
 const char *strbuf_text(const struct strbuf *buf);
-/* Hands the text over to the caller (mem_free) and empties the buffer; NULL when an append failed. */
+/* Hands the text over to the caller (mem_free) and empties the buffer; NULL when an append failed.
+ */
 char *strbuf_take(struct strbuf *buf);
 void strbuf_clear(struct strbuf *buf);
 void strbuf_finish(struct strbuf *buf);

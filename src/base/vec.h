@@ -13,18 +13,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes room for `need` elements in all; false when out of memory, the array then stays as it was. */
+/* Makes room for `need` elements in all; false when out of memory, the array then stays as it was.
+ */
 bool vec_reserve_slow(void **items, size_t *room, size_t need, size_t size_bytes);
 
-#define VEC(type) \
-    struct { \
-        type *items; \
-        size_t count, room; \
+#define VEC(type)                                                                                  \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, room;                                                                        \
     }
-#define VEC_RESERVE(v, need) \
-    ((need) <= (v)->room || \
+#define VEC_RESERVE(v, need)                                                                       \
+    ((need) <= (v)->room ||                                                                        \
      vec_reserve_slow((void **)&(v)->items, &(v)->room, (need), sizeof *(v)->items))
-#define VEC_PUSH(v, ...) \
+#define VEC_PUSH(v, ...)                                                                           \
     (VEC_RESERVE((v), (v)->count + 1) ? ((v)->items[(v)->count++] = (__VA_ARGS__), true) : false)
 #define VEC_FREE(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->room = 0)
 

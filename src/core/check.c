@@ -2,7 +2,7 @@
 #include "core/check.h"
 
 static const struct check_info checks[CHECK_COUNT] = {
-#define CHECK(name, id, family, severity, rank, page) \
+#define CHECK(name, id, family, severity, rank, page)                                              \
     {id, page, FAMILY_##family, SEVERITY_##severity, rank},
 #include "core/rules.def"
 #undef CHECK

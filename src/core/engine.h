@@ -1,8 +1,8 @@
 /* The engine: events in, hazards out.
  *
- * It does clocks at each event and shadow in submission order as operations close (semantics.md 0.4), in both readings
- * at once. It keeps no history beyond what order and shadow need: who wants names, lines and nearest misses reads the
- * trace again (explain.h). One thread at a time. */
+ * It does clocks at each event and shadow in submission order as operations close (semantics.md
+ * 0.4), in both readings at once. It keeps no history beyond what order and shadow need: who wants
+ * names, lines and nearest misses reads the trace again (explain.h). One thread at a time. */
 #ifndef SSAN_CORE_ENGINE_H
 #define SSAN_CORE_ENGINE_H
 
@@ -14,22 +14,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An edge that a fix adds: at the moment just before position `before` (the index of an event in the trace, from 0),
- * stream `stream` waits for the stream item `item` (an op id), as a wait on an event recorded right behind that item;
- * or, with `host` set, thread `thread` joins it (cudaEventSynchronize on such an event).
- * `drop_position`: nonzero makes the engine ignore the event at `before` itself (a moved record or wait). */
+/* An edge that a fix adds: at the moment just before position `before` (the index of an event in
+ * the trace, from 0), stream `stream` waits for the stream item `item` (an op id), as a wait on an
+ * event recorded right behind that item; or, with `host` set, thread `thread` joins it
+ * (cudaEventSynchronize on such an event). `drop_position`: nonzero makes the engine ignore the
+ * event at `before` itself (a moved record or wait). */
 enum edit_kind {
     EDIT_WAIT_ITEM,   /* stream `stream` waits for op `op` and all it covers */
-    EDIT_WAIT_LATEST, /* stream `stream` waits for the latest record of event `event`, bound now (nothing if none) */
+    EDIT_WAIT_LATEST, /* stream `stream` waits for the latest record of event `event`, bound now
+                         (nothing if none) */
     EDIT_RECORD,      /* event `event` is recorded on stream `stream` */
     EDIT_HOST_JOIN,   /* host thread `thread` joins op `op` and all it covers */
     EDIT_HOST_JOIN_STREAM, /* host thread `thread` joins all of stream `stream` */
     EDIT_HOST_JOIN_EVENT,  /* host thread `thread` joins the latest record of event `event` */
-    EDIT_DROP,        /* the event at `before` has no effect */
+    EDIT_DROP,             /* the event at `before` has no effect */
 };
 
 struct edit {
-    uint64_t before; /* position in the trace: applied just before that event; edits are sorted by it */
+    uint64_t
+        before; /* position in the trace: applied just before that event; edits are sorted by it */
     enum edit_kind kind;
     uint32_t stream, event, thread;
     uint64_t op;
@@ -41,8 +44,10 @@ struct engine_options {
     enum engine_threads threads;
     const struct edit *edits; /* borrowed until engine_destroy */
     size_t edit_count;
-    uint64_t shadow_limit_bytes; /* 0: the default, 1 GiB; above it sets are rounded out (R in the verdict) */
-    uint32_t mutant; /* test builds only: 0 none, else the 1-based index of a rule in order.def to break */
+    uint64_t shadow_limit_bytes; /* 0: the default, 1 GiB; above it sets are rounded out (R in the
+                                    verdict) */
+    uint32_t mutant; /* test builds only: 0 none, else the 1-based index of a rule in order.def to
+                        break */
 };
 
 /* What stands on one side of a hazard. */
@@ -60,20 +65,24 @@ struct side {
     uint32_t width;               /* bytes of one access, 0: a copy or unknown */
 };
 
-/* One fault, with its dynamic repeats: same check, same pair of static places, same allocation site. `first` was
- * issued before `then`. Of the repeats the one with the earliest `then`, and for it the latest `first`, stands here. */
+/* One fault, with its dynamic repeats: same check, same pair of static places, same allocation
+ * site. `first` was issued before `then`. Of the repeats the one with the earliest `then`, and for
+ * it the latest `first`, stands here. */
 struct hazard {
     enum check check;
     enum severity severity;   /* as reported under --order observed */
     enum severity documented; /* as reported under --order documented */
-    const char *ordered_by;   /* ordering rule ("R-IMPL-3") that prevents it in the observed reading only, else NULL */
+    const char *ordered_by;   /* ordering rule ("R-IMPL-3") that prevents it in the observed reading
+                                 only, else NULL */
     enum sureness sureness;
-    uint32_t alloc;           /* generation the bytes belong to; 0: pageable memory that no alloc event named */
-    uint64_t base;            /* address that `bytes` are relative to (the allocation's, or the lowest seen) */
-    struct ranges bytes;      /* offsets; of the instance above, united over the repeats of the same pair of ops */
+    uint32_t
+        alloc; /* generation the bytes belong to; 0: pageable memory that no alloc event named */
+    uint64_t base; /* address that `bytes` are relative to (the allocation's, or the lowest seen) */
+    struct ranges
+        bytes; /* offsets; of the instance above, united over the repeats of the same pair of ops */
     struct side first, then;
-    uint32_t stream, event;   /* misuse: the stream and event it is about */
-    uint64_t count;           /* dynamic repeats */
+    uint32_t stream, event; /* misuse: the stream and event it is about */
+    uint64_t count;         /* dynamic repeats */
 };
 
 /* What the run was, for the verdict. */
@@ -91,12 +100,13 @@ struct engine;
 /* NULL when out of memory. */
 struct engine *engine_create(const struct engine_options *options);
 
-/* Takes the next event of the trace. An event that contradicts the trace so far (an unknown id, a second close) is a
- * damaged trace: SSAN_FORMAT with the position, and the engine takes no more. */
+/* Takes the next event of the trace. An event that contradicts the trace so far (an unknown id, a
+ * second close) is a damaged trace: SSAN_FORMAT with the position, and the engine takes no more. */
 enum ssan_status engine_feed(struct engine *engine, const struct ssan_event *event,
                              struct ssan_error *err);
 
-/* Judges what is still open: operations never closed count as such, pending work becomes advice. Call once. */
+/* Judges what is still open: operations never closed count as such, pending work becomes advice.
+ * Call once. */
 enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err);
 
 /* Hazards so far, in order of `then.position`, valid until the next feed. */

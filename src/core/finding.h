@@ -1,7 +1,8 @@
-/* The report's data model: facts only, no sentences. Everything a report prints stands here (report.md 6).
+/* The report's data model: facts only, no sentences. Everything a report prints stands here
+ * (report.md 6).
  *
- * All memory belongs to the arena of struct report and lives as long as it. Indices into the tables are `int`, -1 for
- * none. Missing facts are NULL, 0 or -1 and print as null: never guessed. */
+ * All memory belongs to the arena of struct report and lives as long as it. Indices into the tables
+ * are `int`, -1 for none. Missing facts are NULL, 0 or -1 and print as null: never guessed. */
 #ifndef SSAN_CORE_FINDING_H
 #define SSAN_CORE_FINDING_H
 
@@ -46,8 +47,17 @@ struct report_buffer {
 };
 
 enum report_op_kind {
-    ROP_KERNEL, ROP_COPY, ROP_MEMSET, ROP_ALLOC, ROP_FREE, ROP_RECORD, ROP_WAIT, ROP_HOSTFUNC,
-    ROP_HOST_READ, ROP_HOST_WRITE, ROP_SYNC,
+    ROP_KERNEL,
+    ROP_COPY,
+    ROP_MEMSET,
+    ROP_ALLOC,
+    ROP_FREE,
+    ROP_RECORD,
+    ROP_WAIT,
+    ROP_HOSTFUNC,
+    ROP_HOST_READ,
+    ROP_HOST_WRITE,
+    ROP_SYNC,
 };
 
 struct buffer_span {
@@ -59,7 +69,7 @@ struct report_op {
     const char *id;    /* s1.2, h1.3 */
     const char *label; /* P2; unique in the report */
     enum report_op_kind kind;
-    int stream;        /* index into streams, -1: a host thread */
+    int stream; /* index into streams, -1: a host thread */
     uint32_t thread;
     uint32_t seq;
     uint64_t position; /* in the trace: tells issue order */
@@ -97,26 +107,27 @@ const char *nearest_word(enum nearest_kind kind);
 
 struct nearest {
     enum nearest_kind kind;
-    int event, other_event; /* the event that would serve; wrong-event, re-recorded: the other one */
-    int record, wait;       /* operations (indices), -1 none; host-late: wait is a ROP_SYNC */
-    int other_record;       /* wrong-event, re-recorded: the record the wait really used */
+    int event,
+        other_event;  /* the event that would serve; wrong-event, re-recorded: the other one */
+    int record, wait; /* operations (indices), -1 none; host-late: wait is a ROP_SYNC */
+    int other_record; /* wrong-event, re-recorded: the record the wait really used */
 };
 
 enum fix_kind {
-    FIX_INSERT_WAIT,   /* wait for an event that stands recorded */
-    FIX_RECORD_WAIT,   /* new record and wait */
+    FIX_INSERT_WAIT, /* wait for an event that stands recorded */
+    FIX_RECORD_WAIT, /* new record and wait */
     FIX_MOVE_RECORD,
     FIX_MOVE_WAIT,
-    FIX_SECOND_EVENT,  /* the re-record gets an event of its own */
-    FIX_HOST_SYNC,     /* the host waits */
-    FIX_MOVE_FREE,     /* the free goes behind the join */
-    FIX_HAND_OVER,     /* host threads */
+    FIX_SECOND_EVENT, /* the re-record gets an event of its own */
+    FIX_HOST_SYNC,    /* the host waits */
+    FIX_MOVE_FREE,    /* the free goes behind the join */
+    FIX_HAND_OVER,    /* host threads */
 };
 
 const char *fix_word(enum fix_kind kind); /* insert-wait ... */
 
-/* One changed place of the source as it was: either whole statements inserted before `line`, or the statement at
- * `line` removed (insert_before NULL). */
+/* One changed place of the source as it was: either whole statements inserted before `line`, or the
+ * statement at `line` removed (insert_before NULL). */
 struct source_edit {
     const char *file;
     uint32_t line;
@@ -137,7 +148,7 @@ struct fix {
 
 struct finding_side {
     int op;
-    enum ssan_access access; /* frees and allocs: write */
+    enum ssan_access access;       /* frees and allocs: write */
     const struct place *device_at; /* candidates */
     size_t device_count;
     uint32_t size_bytes; /* of one access; 0: none */
@@ -152,16 +163,17 @@ struct finding {
     int buffer;
     struct ranges bytes;
     struct finding_side first, then;
-    int stream, event;      /* misuse findings: what it is about, -1 none */
-    bool has_missing;       /* the members below are set */
-    uint32_t seen_seq, needed_seq; /* of first's stream: up to which item `then` has waited; which it needs */
+    int stream, event; /* misuse findings: what it is about, -1 none */
+    bool has_missing;  /* the members below are set */
+    uint32_t seen_seq,
+        needed_seq; /* of first's stream: up to which item `then` has waited; which it needs */
     struct nearest nearest;
-    const struct fix *fix;  /* NULL: none that passed the re-check */
+    const struct fix *fix; /* NULL: none that passed the re-check */
     struct finding *const *folded;
     size_t folded_count;
-    const int *window;      /* operations of the order window, in issue order */
+    const int *window; /* operations of the order window, in issue order */
     size_t window_count;
-    uint64_t count;         /* dynamic repeats */
+    uint64_t count; /* dynamic repeats */
 };
 
 struct run_info {

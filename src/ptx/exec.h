@@ -1,8 +1,10 @@
-/* Runs one launch of a kernel, a warp at a time, and observes every access to global memory byte by byte.
+/* Runs one launch of a kernel, a warp at a time, and observes every access to global memory byte by
+ * byte.
  *
- * A launch runs block after block in ascending order (x fastest); inside a block warps run until they end, park at a
- * barrier or have used their budget without progress. Divergence: (pc, mask) groups of a warp, lowest pc first, merged
- * on equal pc. One thread at a time per launch; different launches may run in different threads, one at a time each. */
+ * A launch runs block after block in ascending order (x fastest); inside a block warps run until
+ * they end, park at a barrier or have used their budget without progress. Divergence: (pc, mask)
+ * groups of a warp, lowest pc first, merged on equal pc. One thread at a time per launch; different
+ * launches may run in different threads, one at a time each. */
 #ifndef SSAN_PTX_EXEC_H
 #define SSAN_PTX_EXEC_H
 
@@ -10,7 +12,8 @@
 #include "ptx/ptx.h"
 #include "trace/event.h"
 
-/* A piece of device-visible memory: device addresses [begin, end) stand at host address (address + delta). */
+/* A piece of device-visible memory: device addresses [begin, end) stand at host address (address +
+ * delta). */
 struct ptx_region {
     uint64_t begin, end;
     int64_t delta;
@@ -20,8 +23,8 @@ struct ptx_region {
 /* What the executor needs from the device. */
 struct ptx_machine {
     void *self;
-    /* The live allocation that holds `address`; false when there is none (a device fault). The executor caches regions
-     * until `*region_epoch` changes. */
+    /* The live allocation that holds `address`; false when there is none (a device fault). The
+     * executor caches regions until `*region_epoch` changes. */
     bool (*find_region)(void *self, uint64_t address, struct ptx_region *region);
     const uint64_t *region_epoch;
     /* Output of device printf, in order. */
@@ -40,7 +43,7 @@ struct ptx_launch {
     uint32_t dynamic_shared_bytes;
     const void *params; /* kernel->param_bytes, copied */
     bool observe;       /* collect accesses */
-    bool dry;           /* observation only: writes go nowhere outside live regions (pending at exit) */
+    bool dry; /* observation only: writes go nowhere outside live regions (pending at exit) */
 };
 
 enum ptx_fault {
@@ -55,8 +58,8 @@ enum ptx_fault {
 
 enum ptx_state {
     PTX_RUNNING, /* used its budget; call again */
-    PTX_STUCK,   /* every warp is without progress (spins on memory, or waits at a barrier that can't fill): let other
-                    work run, then call again, or fail the launch */
+    PTX_STUCK, /* every warp is without progress (spins on memory, or waits at a barrier that can't
+                  fill): let other work run, then call again, or fail the launch */
     PTX_DONE,
     PTX_FAULTED,
 };
@@ -75,10 +78,11 @@ struct ptx_fault_info {
 struct ptx_exec;
 
 /* NULL when out of memory. The machine, module and kernel are borrowed until ptx_exec_destroy. */
-struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine, const struct ptx_launch *launch);
+struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine,
+                                 const struct ptx_launch *launch);
 
-/* Runs at most `blocks` more blocks to their end (0: all that remain). A warp that made 1e6 instructions without
- * progress makes it return PTX_STUCK. */
+/* Runs at most `blocks` more blocks to their end (0: all that remain). A warp that made 1e6
+ * instructions without progress makes it return PTX_STUCK. */
 enum ptx_state ptx_exec_run(struct ptx_exec *exec, uint64_t blocks);
 const struct ptx_fault_info *ptx_exec_fault(const struct ptx_exec *exec);
 /* Lane-instructions executed so far. */
@@ -90,7 +94,8 @@ struct ptx_access {
     enum ssan_access access; /* atomic: atom and red of any scope */
     uint32_t width;          /* bytes of one lane's access */
     struct ptx_line at;
-    /* Exactly one of the two forms, whichever is smaller for each 4096-byte leaf; together they are the set. */
+    /* Exactly one of the two forms, whichever is smaller for each 4096-byte leaf; together they are
+     * the set. */
     struct ssan_runs runs;
     const struct ptx_leaf *leaves;
     size_t leaf_count;
@@ -101,8 +106,8 @@ struct ptx_leaf {
     uint64_t bits[64];
 };
 
-/* Number of sets; valid until the next run or destroy. False from ptx_exec_observed: memory ran out and accesses were
- * lost (the run is incomplete). */
+/* Number of sets; valid until the next run or destroy. False from ptx_exec_observed: memory ran out
+ * and accesses were lost (the run is incomplete). */
 bool ptx_exec_observed(struct ptx_exec *exec, const struct ptx_access **sets, size_t *count);
 
 #endif

@@ -1,10 +1,11 @@
 /* The way back: one page that the tool maps and every target process of a run maps too.
  *
- * The tool makes a session directory and puts its path into the environment of the target (STREAMSAN_SESSION). In it
- * stand `control` (this page) and, made by each process that has CUDA operations, its live trace `<pid>.live`; a second
- * exec in the same pid makes `<pid>.1.live`, and so on. Without the variable, or with another version in the page, a
- * producer runs the program and writes nothing.
- * Raise CONTROL_VERSION on any change of layout or meaning. Fields are written by one side only, as said. */
+ * The tool makes a session directory and puts its path into the environment of the target
+ * (STREAMSAN_SESSION). In it stand `control` (this page) and, made by each process that has CUDA
+ * operations, its live trace `<pid>.live`; a second exec in the same pid makes `<pid>.1.live`, and
+ * so on. Without the variable, or with another version in the page, a producer runs the program and
+ * writes nothing. Raise CONTROL_VERSION on any change of layout or meaning. Fields are written by
+ * one side only, as said. */
 #ifndef SSAN_TRACE_CONTROL_ABI_H
 #define SSAN_TRACE_CONTROL_ABI_H
 
@@ -20,15 +21,16 @@
 #define CONTROL_BYTES   4096
 
 struct control_page {
-    uint64_t magic;           /* tool, before the target starts */
-    uint32_t version;         /* tool */
-    uint32_t flags;           /* tool; none yet, 0 */
-    char schedule[1024];      /* tool: eager, lazy, random:SEED; NUL-terminated */
-    uint64_t findings_asked;  /* targets: highest request number of query_findings, by atomic add */
-    uint64_t findings_answered; /* tool: request up to which `findings` is right */
-    uint64_t findings;        /* tool: error findings so far */
-    uint64_t trace_limit_bytes; /* tool: a live trace may not grow beyond this; 0: no limit */
-    uint64_t kill_after_records; /* tool, for tests: the process kills itself as its k-th record is committed; 0: never */
+    uint64_t magic;          /* tool, before the target starts */
+    uint32_t version;        /* tool */
+    uint32_t flags;          /* tool; none yet, 0 */
+    char schedule[1024];     /* tool: eager, lazy, random:SEED; NUL-terminated */
+    uint64_t findings_asked; /* targets: highest request number of query_findings, by atomic add */
+    uint64_t findings_answered;  /* tool: request up to which `findings` is right */
+    uint64_t findings;           /* tool: error findings so far */
+    uint64_t trace_limit_bytes;  /* tool: a live trace may not grow beyond this; 0: no limit */
+    uint64_t kill_after_records; /* tool, for tests: the process kills itself as its k-th record is
+                                    committed; 0: never */
     unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 40];
 };
 

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-#define TABLE(name) static const char *const words_##name[] = {
+/* clang-format off: lists of macros */
+#define TABLE(name)               static const char *const words_##name[] = {
 #define VALUE(table, value, word) word,
-#define TABLE_END(name) };
+#define TABLE_END(name)                                                                            \
+    }                                                                                              \
+    ;
 #include "trace/enums.def"
 #undef TABLE
 #undef VALUE
@@ -26,23 +29,23 @@ static const struct {
 
 /* One function for each event, so that `self` names its struct and offsetof can be taken. */
 #define AT(field) (offsetof(struct ssan_event, process) + offsetof(self, field))
-#define EVENT(name) \
-    static struct ssan_event_info info_##name(void) \
-    { \
-        typedef struct ssan_ev_##name self; \
-        static const char own_name[] = #name; \
+#define EVENT(name)                                                                                \
+    static struct ssan_event_info info_##name(void)                                                \
+    {                                                                                              \
+        typedef struct ssan_ev_##name self;                                                        \
+        static const char own_name[] = #name;                                                      \
         static const struct ssan_field fields[] = {
-#define U32(field) {#field, SSAN_FIELD_U32, 0, AT(field)},
-#define U64(field) {#field, SSAN_FIELD_U64, 0, AT(field)},
-#define X64(field) {#field, SSAN_FIELD_X64, 0, AT(field)},
+#define U32(field)         {#field, SSAN_FIELD_U32, 0, AT(field)},
+#define U64(field)         {#field, SSAN_FIELD_U64, 0, AT(field)},
+#define X64(field)         {#field, SSAN_FIELD_X64, 0, AT(field)},
 #define ENUM(field, table) {#field, SSAN_FIELD_ENUM, SSAN_TABLE_##table, AT(field)},
-#define STR(field) {#field, SSAN_FIELD_STR, 0, AT(field)},
-#define RUNS(field) {#field, SSAN_FIELD_RUNS, 0, AT(field)},
-#define U64S(field) {#field, SSAN_FIELD_U64S, 0, AT(field)},
-#define END(name) \
-    } \
-    ; \
-    return (struct ssan_event_info){own_name, fields, sizeof fields / sizeof *fields}; \
+#define STR(field)         {#field, SSAN_FIELD_STR, 0, AT(field)},
+#define RUNS(field)        {#field, SSAN_FIELD_RUNS, 0, AT(field)},
+#define U64S(field)        {#field, SSAN_FIELD_U64S, 0, AT(field)},
+#define END(name)                                                                                  \
+    }                                                                                              \
+    ;                                                                                              \
+    return (struct ssan_event_info){own_name, fields, sizeof fields / sizeof *fields};             \
     }
 #include "trace/event.def"
 #undef EVENT
@@ -80,6 +83,8 @@ __attribute__((constructor(101))) static void fill_infos(void)
 #undef U64S
 #undef END
 }
+
+/* clang-format on */
 
 const struct ssan_event_info *ssan_event_info(uint32_t kind)
 {

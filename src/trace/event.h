@@ -1,8 +1,8 @@
 /* The events of a trace as C structs, and a table that describes their fields.
  *
- * Everything is made from event.def and enums.def: struct ssan_ev_<name>, SSAN_EV_<NAME>, enum ssan_<table>, and the
- * descriptors by which writer, reader and listing handle every event with the same code. An event borrows its strings
- * and arrays: who hands one on says how long they live. */
+ * Everything is made from event.def and enums.def: struct ssan_ev_<name>, SSAN_EV_<NAME>, enum
+ * ssan_<table>, and the descriptors by which writer, reader and listing handle every event with the
+ * same code. An event borrows its strings and arrays: who hands one on says how long they live. */
 #ifndef SSAN_TRACE_EVENT_H
 #define SSAN_TRACE_EVENT_H
 
@@ -15,8 +15,9 @@ struct ssan_str {
     uint32_t length;
 };
 
-/* `count` (>= 1) pieces of `length` (>= 1) bytes, the first at `address`, each `stride` bytes behind the one before
- * (0 when count is 1; stride >= length otherwise, so pieces never overlap). */
+/* `count` (>= 1) pieces of `length` (>= 1) bytes, the first at `address`, each `stride` bytes
+ * behind the one before (0 when count is 1; stride >= length otherwise, so pieces never overlap).
+ */
 struct ssan_run {
     uint64_t address, length, stride, count;
 };
@@ -31,9 +32,15 @@ struct ssan_u64s {
     uint32_t count;
 };
 
-#define TABLE(name) enum ssan_##name {
+/* clang-format off: lists of macros */
+#define TABLE(name)                                                                                \
+    enum ssan_##name                                                                               \
+    {
 #define VALUE(table, value, word) SSAN_##table##_##value,
-#define TABLE_END(name) ssan_##name##_count };
+#define TABLE_END(name)                                                                            \
+    ssan_##name##_count                                                                            \
+    }                                                                                              \
+    ;
 /* enum ssan_access { SSAN_access_READ, ... }: see ssan_enum_word for their words */
 #include "trace/enums.def"
 #undef TABLE
@@ -75,15 +82,17 @@ enum ssan_event_kind {
     SSAN_EV_count
 };
 
-#define EVENT(name) struct ssan_ev_##name {
-#define U32(field) uint32_t field;
-#define U64(field) uint64_t field;
-#define X64(field) uint64_t field;
+#define EVENT(name)        struct ssan_ev_##name {
+#define U32(field)         uint32_t field;
+#define U64(field)         uint64_t field;
+#define X64(field)         uint64_t field;
 #define ENUM(field, table) enum ssan_##table field;
-#define STR(field) struct ssan_str field;
-#define RUNS(field) struct ssan_runs field;
-#define U64S(field) struct ssan_u64s field;
-#define END(name) };
+#define STR(field)         struct ssan_str field;
+#define RUNS(field)        struct ssan_runs field;
+#define U64S(field)        struct ssan_u64s field;
+#define END(name)                                                                                  \
+    }                                                                                              \
+    ;
 #include "trace/event.def"
 #undef EVENT
 #undef U32
@@ -119,6 +128,8 @@ struct ssan_event {
 #undef END
     };
 };
+
+/* clang-format on */
 
 enum ssan_field_type {
     SSAN_FIELD_U32,

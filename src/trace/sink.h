@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-/* Takes one event. The event and what it borrows are valid for the call only. Producers call it from any thread and
- * get no answer: what can't be written is counted by the sink and told as a `lost` event. */
+/* Takes one event. The event and what it borrows are valid for the call only. Producers call it
+ * from any thread and get no answer: what can't be written is counted by the sink and told as a
+ * `lost` event. */
 struct ssan_sink {
     void (*put)(struct ssan_sink *self, const struct ssan_event *event);
 };
@@ -28,8 +29,10 @@ enum ssan_next {
 
 /* Gives events in the order of the trace. One thread at a time. */
 struct ssan_source {
-    enum ssan_next (*next)(struct ssan_source *self, struct ssan_event *event, struct ssan_error *err);
-    /* Back to the first event, so that a fix can be re-checked on the whole trace; false when it can't. */
+    enum ssan_next (*next)(struct ssan_source *self, struct ssan_event *event,
+                           struct ssan_error *err);
+    /* Back to the first event, so that a fix can be re-checked on the whole trace; false when it
+     * can't. */
     bool (*rewind)(struct ssan_source *self);
 };
 
