@@ -194,6 +194,8 @@ struct run_info {
     const char *const *unsupported; /* names, in order of first call */
     const uint64_t *unsupported_counts;
     size_t unsupported_count;
+    const char *const *reasons; /* further losses inside the scope that only the caller knows, as sentence parts */
+    size_t reason_count;
     double seconds;        /* wall time of the run or check */
     uint64_t memory_bytes; /* peak of the tool */
     uint64_t trace_bytes;

@@ -1,0 +1,36 @@
+/* What json.c and json_tables.c share: values that may be null, and references into the tables by
+ * id.
+ *
+ * Every function returns a new reference (jansson's) or NULL when out of memory; json_put takes its
+ * value, also on failure. Text that is not UTF-8 is made so, byte by byte, with '?'. */
+#ifndef SSAN_REPORT_JSON_PARTS_H
+#define SSAN_REPORT_JSON_PARTS_H
+
+#include "core/finding.h"
+
+#include <jansson.h>
+
+struct json_build {
+    const struct report *report;
+    bool failed; /* something ran out of memory */
+    bool with_addresses;
+};
+
+/* Sets a key at the end of the object, or an element at the end of the array. */
+void json_put(struct json_build *build, json_t *object, const char *key, json_t *value);
+void json_add(struct json_build *build, json_t *array, json_t *value);
+
+json_t *json_text(const char *text); /* NULL gives null */
+json_t *json_number(uint64_t number);
+json_t *json_number_or_null(uint64_t number);                            /* 0 gives null */
+json_t *json_place(struct json_build *build, const struct place *place); /* null when unknown */
+json_t *json_frames(struct json_build *build, const struct place *places, size_t count);
+json_t *json_op_id(const struct report *report, int op);       /* "s1.2" or null */
+json_t *json_event_id(const struct report *report, int event); /* "e1" or null */
+json_t *json_buffer_id(int buffer);                            /* "b1" or null */
+json_t *json_ranges(struct json_build *build, const struct ranges *bytes);
+
+/* The five tables of the report, set into `root` in their order. */
+void json_tables(struct json_build *build, json_t *root);
+
+#endif

@@ -1,0 +1,302 @@
+/* The text form of a report: each finding's sections in their fixed order (report.md 5.1), then
+ * what was not printed and the device fault. The verdict line is verdict.c's.
+ *
+ * Titles are never wrapped; everything else keeps to REPORT_COLUMNS. Cost: linear in what is
+ * printed. */
+#include "report/report.h"
+
+#include "report/text_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define RANGES_PRINTED 3
+#define FOLDED_PRINTED 8
+#define STACK_PRINTED  16
+
+static const char *const severity_colors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m"};
+
+static void title(struct strbuf *out, const struct report *report, const struct finding *finding,
+                  const struct text_options *options)
+{
+    const char *bold = options->color ? "\033[1m" : "", *reset = options->color ? "\033[0m" : "";
+    strbuf_puts(out, bold);
+    words_place_full(out, words_site(report, finding));
+    strbuf_printf(out, ":%s %s%s:%s %s", reset,
+                  options->color ? severity_colors[finding->severity] : "",
+                  severity_word(finding->severity), reset, bold);
+    words_message(out, report, finding);
+    strbuf_printf(out, "%s [%s]\n", reset, check_info(finding->check)->id);
+}
+
+static const char *ordinal_suffix(uint32_t number)
+{
+    if (number % 100 / 10 == 1) {
+        return "th";
+    }
+    return number % 10 == 1 ? "st" : number % 10 == 2 ? "nd" : number % 10 == 3 ? "rd" : "th";
+}
+
+static void add_ranges(struct strbuf *out, const struct ranges *bytes, bool all)
+{
+    size_t i;
+    for (i = 0; i < bytes->count; i++) {
+        if (!all && i == RANGES_PRINTED && bytes->count > RANGES_PRINTED + 1) {
+            strbuf_printf(out, " and %zu more ranges", bytes->count - i);
+            return;
+        }
+        strbuf_printf(out, "%s[%" PRIu64 ", %" PRIu64 ")", i > 0 ? ", " : "", bytes->items[i].begin,
+                      bytes->items[i].end);
+    }
+}
+
+/* "16384 bytes from cudaMalloc at handover.cu:25" */
+static void add_origin(struct strbuf *out, const struct report_buffer *buffer)
+{
+    if (!buffer->call) {
+        strbuf_puts(out, "pageable host memory");
+        return;
+    }
+    strbuf_printf(out, "%" PRIu64 " bytes from %s", buffer->size_bytes, buffer->call);
+    if (buffer->allocated.file || buffer->allocated.function) {
+        strbuf_puts(out, " at ");
+        words_place_full(out, &buffer->allocated);
+    }
+}
+
+static void bytes_section(struct strbuf *out, const struct report *report,
+                          const struct finding *finding, const struct text_options *options)
+{
+    const struct report_buffer *buffer;
+    struct strbuf text = {0};
+    uint64_t total = ranges_bytes(&finding->bytes);
+    if (finding->buffer < 0 || finding->bytes.count == 0) {
+        return;
+    }
+    buffer = &report->buffers[finding->buffer];
+    add_ranges(&text, &finding->bytes, options->verbose);
+    strbuf_printf(&text, " of '%s'", words_buffer(report, finding->buffer));
+    if (buffer->size_bytes > 0 && total == buffer->size_bytes) {
+        strbuf_puts(&text, ", all of it");
+    } else if (finding->bytes.count > 1) {
+        strbuf_printf(&text, ", %" PRIu64 " bytes together", total);
+    }
+    strbuf_puts(&text, "; ");
+    add_origin(&text, buffer);
+    if (buffer->generation > 1) {
+        strbuf_printf(&text, " (%" PRIu32 "%s life of this address)", buffer->generation,
+                      ordinal_suffix(buffer->generation));
+    }
+    if (options->with_addresses) {
+        strbuf_printf(&text, "; begins at 0x%" PRIx64, buffer->address);
+    }
+    layout_wrap(out, "bytes", strbuf_text(&text));
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static void stack_section(struct strbuf *out, const struct report *report, const char *word,
+                          int index)
+{
+    const struct report_op *op = words_op(report, index);
+    struct strbuf text = {0};
+    size_t i;
+    for (i = 0; op && i < op->stack_count && i < STACK_PRINTED; i++) {
+        strbuf_clear(&text);
+        words_place_full(&text, &op->stack[i]);
+        if (op->stack[i].function && op->stack[i].file) {
+            strbuf_printf(&text, " in %s", op->stack[i].function);
+        }
+        layout_wrap(out, i == 0 ? word : NULL, strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static void portability_section(struct strbuf *out, const struct finding *finding)
+{
+    struct strbuf text = {0};
+    if (!finding->ordered_by) {
+        return;
+    }
+    strbuf_printf(
+        &text, "only %s orders the two: a behaviour that is observed but that no manual promises",
+        finding->ordered_by);
+    strbuf_puts(&text, finding->severity == SEVERITY_ERROR
+                           ? " (--order documented does not count it)."
+                           : ". With --order documented this is an error.");
+    layout_wrap(out, "order by", strbuf_text(&text));
+    strbuf_puts(out, "\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static void also_section(struct strbuf *out, const struct report *report,
+                         const struct finding *finding)
+{
+    struct strbuf text = {0};
+    size_t i;
+    for (i = 0; i < finding->folded_count && i < FOLDED_PRINTED; i++) {
+        const struct finding *folded = finding->folded[i];
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s ", check_info(folded->check)->id);
+        if (folded->severity != finding->severity) {
+            strbuf_printf(&text, "(%s) ", severity_word(folded->severity));
+        }
+        if (folded->buffer >= 0 && folded->first.op >= 0 && folded->then.op >= 0) {
+            words_noun(&text, report, folded->then.op);
+            strbuf_printf(&text, " %s ", words_verb(report, &folded->then));
+            if (folded->buffer == finding->buffer) {
+                strbuf_puts(&text, "the bytes ");
+            } else {
+                strbuf_printf(&text, "'%s', which ", words_buffer(report, folded->buffer));
+            }
+            words_noun(&text, report, folded->first.op);
+            strbuf_printf(&text, " %s", words_verb(report, &folded->first));
+        } else {
+            words_message(&text, report, folded);
+        }
+        strbuf_puts(&text, ": same missing edge");
+        layout_wrap(out, i == 0 ? "also" : NULL, strbuf_text(&text));
+    }
+    if (i < finding->folded_count) {
+        strbuf_clear(&text);
+        strbuf_printf(&text, "and %zu more of the same missing edge", finding->folded_count - i);
+        layout_wrap(out, NULL, strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static bool is_kernel(const struct report *report, int op)
+{
+    const struct report_op *found = words_op(report, op);
+    return found && found->kind == ROP_KERNEL;
+}
+
+static void add_sureness(struct strbuf *out, const struct report *report,
+                         const struct finding *finding)
+{
+    const struct finding_side *may =
+        finding->then.size_bytes == 0 && is_kernel(report, finding->then.op) ? &finding->then
+                                                                             : &finding->first;
+    strbuf_printf(out, "%s: ", sureness_word(finding->sureness));
+    switch (finding->sureness) {
+    case SURENESS_EXACT:
+        strbuf_printf(out, "every access of both %s was observed",
+                      is_kernel(report, finding->first.op) && is_kernel(report, finding->then.op)
+                          ? "kernels"
+                          : "operations");
+        break;
+    case SURENESS_FOOTPRINT:
+        words_noun(out, report, may->op);
+        strbuf_printf(out,
+                      " is known by its argument '%s' only (not instrumented), but the other side "
+                      "writes these bytes: they conflict either way",
+                      words_buffer(report, finding->buffer));
+        break;
+    case SURENESS_POSSIBLE:
+        if (report->run.rounded_sets > 0) {
+            strbuf_puts(out, "the ranges were rounded to hold the shadow limit");
+        } else {
+            words_noun(out, report, may->op);
+            strbuf_printf(out, " may only read '%s' (not observed)",
+                          words_buffer(report, finding->buffer));
+        }
+        break;
+    }
+}
+
+static void id_section(struct strbuf *out, const struct report *report,
+                       const struct finding *finding)
+{
+    struct strbuf text = {0}, sureness = {0};
+    strbuf_printf(out, "  %-11s%s", "id", finding->id ? finding->id : "?");
+    if (finding->count > 1) {
+        strbuf_printf(out, " (+%" PRIu64 " repeat%s)", finding->count - 1,
+                      finding->count == 2 ? "" : "s");
+    }
+    if (check_info(finding->check)->family == FAMILY_MISUSE || finding->buffer < 0) {
+        strbuf_puts(out, "\n");
+        return;
+    }
+    add_sureness(&sureness, report, finding);
+    if (LAYOUT_INDENT + 40 + sureness.length <= REPORT_COLUMNS) {
+        strbuf_printf(out, "   %s\n", strbuf_text(&sureness));
+    } else {
+        strbuf_puts(out, "\n");
+        layout_wrap(out, NULL, strbuf_text(&sureness));
+    }
+    out->failed |= text.failed || sureness.failed;
+    strbuf_finish(&text);
+    strbuf_finish(&sureness);
+}
+
+static void one_finding(struct strbuf *out, const struct report *report,
+                        const struct finding *finding, const struct text_options *options)
+{
+    title(out, report, finding, options);
+    strbuf_puts(out, "\n");
+    if (finding->first.op >= 0 && finding->then.op >= 0) {
+        text_sides(out, report, finding);
+        bytes_section(out, report, finding, options);
+        strbuf_puts(out, "\n");
+    }
+    if (options->verbose) {
+        stack_section(out, report, "called", finding->first.op);
+        stack_section(out, report, "then", finding->then.op);
+        strbuf_puts(out, "\n");
+    }
+    text_order(out, report, finding);
+    text_missing(out, report, finding);
+    portability_section(out, finding);
+    text_fix(out, report, finding);
+    also_section(out, report, finding);
+    id_section(out, report, finding);
+    strbuf_puts(out, "\n");
+}
+
+static void fault_line(struct strbuf *out, const struct run_info *run)
+{
+    struct strbuf text = {0};
+    if (!run->fault) {
+        return;
+    }
+    strbuf_puts(&text, run->fault);
+    if (run->fault_at.file || run->fault_at.function) {
+        strbuf_puts(&text, " at ");
+        words_place_full(&text, &run->fault_at);
+    }
+    strbuf_puts(out, "device fault\n");
+    layout_wrap(out, "what", strbuf_text(&text));
+    layout_wrap(out, NULL,
+                "The context was dead from there on: later calls failed, and what they "
+                "would have done was not checked.");
+    strbuf_puts(out, "\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+void report_text(struct strbuf *out, const struct report *report,
+                 const struct text_options *options)
+{
+    size_t i, printed = report->finding_count, errors = 0;
+    if (options->quiet) {
+        return;
+    }
+    if (!options->verbose && printed > REPORT_MAX_PRINTED) {
+        printed = REPORT_MAX_PRINTED;
+    }
+    for (i = 0; i < printed; i++) {
+        one_finding(out, report, report->findings[i], options);
+    }
+    for (; i < report->finding_count; i++) {
+        errors += report->findings[i]->severity == SEVERITY_ERROR;
+    }
+    if (printed < report->finding_count) {
+        strbuf_printf(
+            out, "%zu more findings are not printed, %zu of them errors (--verbose prints all)\n\n",
+            report->finding_count - printed, errors);
+    }
+    fault_line(out, &report->run);
+}

@@ -1,0 +1,199 @@
+/* The paragraph "fix": a sentence for each kind, the source around each edit, and what the re-check
+ * said.
+ *
+ * The source lines come from the statements that the trace holds (struct place.text); no file is
+ * read. An edit whose neighbours are unknown is printed alone. */
+#include "report/text_parts.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define NEIGHBOUR_LINES 8  /* how far above an edit a line of context may stand */
+#define CODE_COLUMN     22 /* where source text begins */
+
+static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct nearest *nearest = &finding->nearest;
+    const char *event = words_event(report, nearest->event);
+    bool host = words_is_host(words_op(report, finding->then.op));
+    switch (finding->fix->kind) {
+    case FIX_INSERT_WAIT:
+        strbuf_puts(out, "let ");
+        words_lane(out, report, finding->then.op);
+        strbuf_printf(out, " wait for '%s' before ", event);
+        break;
+    case FIX_RECORD_WAIT:
+        strbuf_puts(out, "record an event behind ");
+        words_noun(out, report, finding->first.op);
+        strbuf_puts(out, " and let ");
+        words_lane(out, report, finding->then.op);
+        strbuf_puts(out, " wait for it before ");
+        break;
+    case FIX_MOVE_RECORD:
+        strbuf_printf(out, "record '%s' behind ", event);
+        words_noun(out, report, finding->first.op);
+        strbuf_puts(out, ":");
+        return;
+    case FIX_MOVE_WAIT:
+        strbuf_printf(out, "wait for '%s' before ", event);
+        break;
+    case FIX_SECOND_EVENT:
+        strbuf_puts(out, "let the second record have an event of its own:");
+        return;
+    case FIX_HOST_SYNC:
+        strbuf_puts(out, "let the host wait for ");
+        words_lane(out, report, finding->first.op);
+        strbuf_puts(out, " before ");
+        break;
+    case FIX_MOVE_FREE:
+        strbuf_printf(out, "free '%s' behind the call that waits for ",
+                      words_buffer(report, finding->buffer));
+        words_lane(out, report, finding->first.op);
+        strbuf_puts(out, ":");
+        return;
+    case FIX_HAND_OVER:
+        strbuf_puts(out, "hand over between the two host threads:");
+        return;
+    }
+    if (host) {
+        words_place(out, &words_op(report, finding->then.op)->at,
+                    words_site(report, finding)->file);
+    } else {
+        words_noun(out, report, finding->then.op);
+    }
+    strbuf_puts(out, ":");
+}
+
+static void code_line(struct strbuf *out, uint32_t line, char sign, const char *text)
+{
+    if (line > 0) {
+        strbuf_printf(out, "%*u ", LAYOUT_INDENT + 4, line);
+    } else {
+        strbuf_printf(out, "%*s ", LAYOUT_INDENT + 4, "");
+    }
+    strbuf_printf(out, "%c   ", sign);
+    layout_cut(out, text, REPORT_COLUMNS - CODE_COLUMN);
+    strbuf_puts(out, "\n");
+}
+
+/* Several statements or lines of one insertion, each on its own line where they are separated by
+ * newlines. */
+static void inserted_lines(struct strbuf *out, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char *line = mem_strndup(text, length);
+        if (!line) {
+            out->failed = true;
+            return;
+        }
+        code_line(out, 0, '+', line);
+        mem_free(line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static const char *text_at(const struct report *report, const char *file, uint32_t line)
+{
+    size_t i;
+    for (i = 0; i < report->op_count; i++) {
+        const struct place *at = &report->ops[i].at;
+        if (at->file && at->text && at->line == line && strcmp(at->file, file) == 0) {
+            return at->text;
+        }
+    }
+    return NULL;
+}
+
+/* The closest known statement above an edit, at most NEIGHBOUR_LINES away; 0: none. */
+static uint32_t line_above(const struct report *report, const struct source_edit *edit)
+{
+    uint32_t best = 0;
+    size_t i;
+    for (i = 0; i < report->op_count; i++) {
+        const struct place *at = &report->ops[i].at;
+        if (at->file && at->text && at->line < edit->line && at->line > best &&
+            at->line + NEIGHBOUR_LINES >= edit->line && strcmp(at->file, edit->file) == 0) {
+            best = at->line;
+        }
+    }
+    return best;
+}
+
+static void excerpt(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct fix *fix = finding->fix;
+    const char *here = words_site(report, finding)->file, *shown_file = here;
+    uint32_t shown = 0; /* last line printed of shown_file */
+    size_t i;
+    for (i = 0; i < fix->edit_count; i++) {
+        const struct source_edit *edit = &fix->edits[i];
+        const char *text;
+        uint32_t above;
+        if (!edit->file) {
+            continue;
+        }
+        if (!shown_file || strcmp(shown_file, edit->file) != 0) {
+            strbuf_printf(out, "%*sin ", LAYOUT_INDENT + 2, "");
+            layout_elide(out, edit->file, REPORT_COLUMNS - LAYOUT_INDENT - 6);
+            strbuf_puts(out, ":\n");
+            shown_file = edit->file;
+            shown = 0;
+        }
+        above = line_above(report, edit);
+        if (above > shown) {
+            code_line(out, above, ' ', text_at(report, edit->file, above));
+        }
+        if (edit->insert_before) {
+            inserted_lines(out, edit->insert_before);
+        }
+        text = text_at(report, edit->file, edit->line);
+        if (edit->remove) {
+            code_line(out, edit->line, '-', text ? text : "(this statement)");
+        } else if (edit->line != shown &&
+                   (i + 1 == fix->edit_count || !edit[1].file || edit[1].line != edit->line)) {
+            code_line(out, edit->line, ' ', text ? text : "...");
+        }
+        shown = edit->line;
+    }
+}
+
+static void checked(struct strbuf *out, const struct fix *fix)
+{
+    struct strbuf text = {0};
+    size_t i;
+    strbuf_printf(&text, "checked: with this %s ",
+                  fix->kind == FIX_INSERT_WAIT || fix->kind == FIX_RECORD_WAIT ? "edge" : "change");
+    if (fix->leave_count == 0) {
+        strbuf_puts(&text, "the trace has no finding left.");
+    } else {
+        strbuf_printf(&text, "this finding is gone; %zu remain%s: ", fix->leave_count,
+                      fix->leave_count == 1 ? "s" : "");
+        for (i = 0; i < fix->leave_count && i < 6; i++) {
+            strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", fix->leaves[i]);
+        }
+        strbuf_puts(&text, i < fix->leave_count ? ", ..." : ".");
+    }
+    if (fix->partial) {
+        strbuf_puts(&text, " Partial: the host threads need a hand-over as well.");
+    }
+    layout_wrap(out, NULL, strbuf_text(&text));
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    struct strbuf text = {0};
+    if (!finding->fix || !finding->fix->checked) {
+        return;
+    }
+    lead(&text, report, finding);
+    layout_wrap(out, "fix", strbuf_text(&text));
+    excerpt(out, report, finding);
+    checked(out, finding->fix);
+    strbuf_puts(out, "\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}

@@ -1,0 +1,179 @@
+/* Wrapping, eliding and the two aligned rows of a finding's sides.
+ *
+ * The sides share columns (what, who, where, device line); a row that would pass REPORT_COLUMNS is
+ * broken into one line for each pair of columns, and single cells are elided, so that long C++
+ * names keep the shape. */
+#include "report/text_parts.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define CELL_COUNT   4
+#define CELL_COLUMNS 42 /* a cell of a broken row */
+#define NAME_COLUMNS 30 /* a name inside a cell */
+
+void layout_cut(struct strbuf *out, const char *text, size_t columns)
+{
+    size_t length = strlen(text);
+    if (length <= columns) {
+        strbuf_add(out, text, length);
+    } else if (columns > 3) {
+        strbuf_add(out, text, columns - 3);
+        strbuf_puts(out, "...");
+    }
+}
+
+void layout_elide(struct strbuf *out, const char *text, size_t columns)
+{
+    size_t length = strlen(text);
+    if (length <= columns || columns < 8) {
+        layout_cut(out, text, columns);
+        return;
+    }
+    strbuf_add(out, text, (columns - 3) / 2);
+    strbuf_puts(out, "...");
+    strbuf_puts(out, text + length - (columns - 3 - (columns - 3) / 2));
+}
+
+void layout_wrap(struct strbuf *out, const char *word, const char *text)
+{
+    size_t column = LAYOUT_INDENT, room = REPORT_COLUMNS - LAYOUT_INDENT;
+    bool first = true;
+    strbuf_printf(out, "  %-11s", word ? word : "");
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        size_t shown = length > room ? room : length;
+        if (!first && column + 1 + shown > REPORT_COLUMNS) {
+            strbuf_printf(out, "\n%*s", LAYOUT_INDENT, "");
+            column = LAYOUT_INDENT;
+        } else if (!first) {
+            strbuf_puts(out, " ");
+            column++;
+        }
+        if (length > room) {
+            char *piece = mem_strndup(text, length);
+            if (!piece) {
+                out->failed = true;
+                return;
+            }
+            layout_elide(out, piece, room);
+            mem_free(piece);
+        } else {
+            strbuf_add(out, text, length);
+        }
+        column += shown;
+        first = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+    strbuf_puts(out, "\n");
+}
+
+struct row {
+    struct strbuf cells[CELL_COUNT];
+};
+
+/* The name that stands before the verb: the host's side has its call or nothing. */
+static void side_name(struct strbuf *out, const struct report *report,
+                      const struct finding_side *side)
+{
+    struct strbuf name = {0};
+    words_noun(&name, report, side->op);
+    layout_elide(out, strbuf_text(&name), NAME_COLUMNS);
+    out->failed |= name.failed;
+    strbuf_finish(&name);
+}
+
+static void add_device_lines(struct strbuf *out, const struct report *report,
+                             const struct finding_side *side)
+{
+    const char *file = NULL;
+    size_t i;
+    for (i = 0; i < side->device_count; i++) {
+        strbuf_puts(out, i == 0 ? "kernel code " : i + 1 < side->device_count ? ", " : " or ");
+        words_place(out, &side->device_at[i], file);
+        file = side->device_at[i].file;
+    }
+}
+
+static void fill_row(struct row *row, const struct report *report, const struct finding *finding,
+                     const struct finding_side *side, const size_t widths[2])
+{
+    const struct report_op *op = words_op(report, side->op);
+    struct strbuf name = {0};
+    side_name(&name, report, side);
+    strbuf_printf(&row->cells[0], "%-*s %-*s ", (int)widths[0], strbuf_text(&name), (int)widths[1],
+                  words_verb(report, side));
+    layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
+    if (op) {
+        strbuf_printf(&row->cells[1], "%s on ", op->label);
+        words_lane(&row->cells[1], report, side->op);
+        words_place_full(&row->cells[2], &op->at);
+    }
+    add_device_lines(&row->cells[3], report, side);
+    strbuf_finish(&name);
+}
+
+/* Prints one side on one line where it fits, else two cells a line. */
+static void print_row(struct strbuf *out, const char *word, const struct row *row,
+                      const size_t widths[CELL_COUNT], bool broken)
+{
+    size_t column = LAYOUT_INDENT;
+    size_t i, last = CELL_COUNT;
+    while (last > 1 && row->cells[last - 1].length == 0) {
+        last--;
+    }
+    strbuf_printf(out, "  %-11s", word);
+    for (i = 0; i < last; i++) {
+        size_t width = widths[i];
+        if (broken && width > CELL_COLUMNS - 2) {
+            width = CELL_COLUMNS - 2;
+        }
+        layout_elide(out, strbuf_text(&row->cells[i]), broken ? width : SIZE_MAX);
+        column += width + 3;
+        if (i + 1 < last && broken && i == 1) {
+            strbuf_printf(out, "\n%*s", LAYOUT_INDENT, "");
+            column = LAYOUT_INDENT;
+        } else if (i + 1 < last) {
+            strbuf_pad_to(out, column);
+        }
+    }
+    strbuf_puts(out, "\n");
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+void text_sides(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    struct row rows[2] = {0};
+    struct strbuf names[2] = {0};
+    size_t widths[CELL_COUNT] = {0}, total = LAYOUT_INDENT, i;
+    size_t first_widths[2];
+    if (finding->first.op < 0 || finding->then.op < 0) {
+        return;
+    }
+    side_name(&names[0], report, &finding->first);
+    side_name(&names[1], report, &finding->then);
+    first_widths[0] = larger(names[0].length, names[1].length);
+    first_widths[1] = larger(strlen(words_verb(report, &finding->first)),
+                             strlen(words_verb(report, &finding->then)));
+    fill_row(&rows[0], report, finding, &finding->first, first_widths);
+    fill_row(&rows[1], report, finding, &finding->then, first_widths);
+    for (i = 0; i < CELL_COUNT; i++) {
+        widths[i] = larger(rows[0].cells[i].length, rows[1].cells[i].length);
+        total += widths[i] + (widths[i] > 0 && i > 0 ? 3 : 0);
+    }
+    print_row(out, "first", &rows[0], widths, total > REPORT_COLUMNS);
+    print_row(out, "then", &rows[1], widths, total > REPORT_COLUMNS);
+    for (i = 0; i < CELL_COUNT; i++) {
+        out->failed |= rows[0].cells[i].failed || rows[1].cells[i].failed;
+        strbuf_finish(&rows[0].cells[i]);
+        strbuf_finish(&rows[1].cells[i]);
+    }
+    strbuf_finish(&names[0]);
+    strbuf_finish(&names[1]);
+}

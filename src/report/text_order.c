@@ -1,0 +1,216 @@
+/* The table "order": the operations of the window in issue order, one column for each side of the
+ * finding.
+ *
+ * Left stands the lane (stream or host) of `first`, right that of `then`; an operation of a third
+ * lane stands left and names its stream. Cells are cut so that no line passes REPORT_COLUMNS. */
+#include "report/text_parts.h"
+
+#include <string.h>
+
+#define LINE_COLUMNS_MAX 24
+#define LEFT_COLUMNS_MIN 20
+#define MARK             "    <-- not after "
+
+struct table {
+    const struct report *report;
+    const struct finding *finding;
+    const char *here;
+    size_t line_columns, label_columns, left_columns;
+};
+
+static void add_span(struct strbuf *out, const struct report *report,
+                     const struct buffer_span *span)
+{
+    strbuf_puts(out, span->buffer >= 0 ? words_buffer(report, span->buffer) : "?");
+}
+
+/* What the finding's own sides do to the buffer; other operations are told by their kind alone. */
+static void add_access(struct strbuf *out, const struct table *table, int op)
+{
+    const struct finding *finding = table->finding;
+    if (op == finding->then.op) {
+        strbuf_printf(out, " %s %s", words_verb(table->report, &finding->then),
+                      words_buffer(table->report, finding->buffer));
+    } else if (op == finding->first.op) {
+        strbuf_printf(out, " %s %s", words_verb(table->report, &finding->first),
+                      words_buffer(table->report, finding->buffer));
+    }
+}
+
+static void add_what(struct strbuf *out, const struct table *table, int index)
+{
+    const struct report *report = table->report;
+    const struct report_op *op = words_op(report, index);
+    switch (op->kind) {
+    case ROP_KERNEL:
+        strbuf_puts(out, op->name ? op->name : "kernel");
+        add_access(out, table, index);
+        break;
+    case ROP_COPY:
+        strbuf_puts(out, "copy ");
+        add_span(out, report, &op->src);
+        strbuf_puts(out, " -> ");
+        add_span(out, report, &op->dst);
+        break;
+    case ROP_MEMSET:
+        strbuf_puts(out, "memset ");
+        add_span(out, report, &op->dst);
+        break;
+    case ROP_ALLOC:
+    case ROP_FREE:
+        strbuf_printf(out, "%s ", op->call ? op->call : op->kind == ROP_FREE ? "free" : "alloc");
+        add_span(out, report, &op->dst);
+        break;
+    case ROP_RECORD:
+        strbuf_printf(out, "record '%s'", words_event(report, op->event));
+        break;
+    case ROP_WAIT:
+        strbuf_printf(out, "wait '%s'", words_event(report, op->event));
+        break;
+    case ROP_HOSTFUNC:
+        strbuf_printf(out, "host function %s", op->name ? op->name : "");
+        add_access(out, table, index);
+        break;
+    case ROP_HOST_READ:
+    case ROP_HOST_WRITE:
+        strbuf_puts(out, op->kind == ROP_HOST_READ ? "reads " : "writes ");
+        add_span(out, report, &op->dst);
+        break;
+    case ROP_SYNC:
+        strbuf_puts(out, op->call ? op->call : "waits");
+        if (op->event >= 0) {
+            strbuf_printf(out, " '%s'", words_event(report, op->event));
+        }
+        break;
+    }
+}
+
+static bool in_same_lane(const struct report_op *a, const struct report_op *b)
+{
+    return a && b && a->stream == b->stream && (a->stream >= 0 || a->thread == b->thread);
+}
+
+static void add_cell(struct strbuf *out, const struct table *table, int index, bool foreign)
+{
+    const struct report_op *op = words_op(table->report, index);
+    strbuf_printf(out, "%-*s  ", (int)table->label_columns, op->label ? op->label : "");
+    add_what(out, table, index);
+    if (foreign) {
+        strbuf_puts(out, " on ");
+        words_lane(out, table->report, index);
+    }
+}
+
+/* ". . . .  nobody waits for it" in the right column, beside the record that would have served. */
+static void add_lonely(struct strbuf *out, size_t column)
+{
+    size_t at = out->length;
+    while (at > 0 && out->text[at - 1] != '\n') {
+        at--;
+    }
+    at = out->length - at;
+    for (at++, strbuf_puts(out, " "); at + 2 < column; at += 2) {
+        strbuf_puts(out, ". ");
+    }
+    strbuf_pad_to(out, column);
+    strbuf_puts(out, "nobody waits for it");
+}
+
+static void print_row(struct strbuf *out, const struct table *table, int index)
+{
+    const struct report *report = table->report;
+    const struct finding *finding = table->finding;
+    const struct report_op *op = words_op(report, index);
+    bool right = index == finding->then.op || in_same_lane(op, words_op(report, finding->then.op));
+    bool left = in_same_lane(op, words_op(report, finding->first.op));
+    size_t begin = LAYOUT_INDENT + table->line_columns + 2;
+    size_t middle = begin + table->left_columns + 2;
+    size_t room = right ? REPORT_COLUMNS - middle : table->left_columns;
+    struct strbuf cell = {0}, line = {0}, mark = {0};
+    if (index == finding->then.op && finding->has_missing) {
+        const struct report_op *first = words_op(report, finding->first.op);
+        strbuf_printf(&mark, MARK "%s", first && first->label ? first->label : "?");
+        room -= mark.length < room ? mark.length : 0;
+    }
+    words_place(&line, &op->at, table->here);
+    strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
+    layout_elide(out, strbuf_text(&line), table->line_columns);
+    strbuf_pad_to(out, right ? middle : begin);
+    add_cell(&cell, table, index, !left && !right);
+    layout_elide(out, strbuf_text(&cell), room);
+    strbuf_puts(out, strbuf_text(&mark));
+    if (finding->has_missing && finding->nearest.kind == NEAREST_RECORDED_NOT_WAITED &&
+        index == finding->nearest.record && !right) {
+        add_lonely(out, middle);
+    }
+    strbuf_puts(out, "\n");
+    out->failed |= cell.failed || line.failed || mark.failed;
+    strbuf_finish(&cell);
+    strbuf_finish(&line);
+    strbuf_finish(&mark);
+}
+
+/* Widths of the columns, from what stands in them. */
+static void measure(struct table *table)
+{
+    const struct report *report = table->report;
+    const struct report_op *then = words_op(report, table->finding->then.op);
+    const struct report_op *first = words_op(report, table->finding->first.op);
+    size_t i, limit;
+    struct strbuf cell = {0};
+    table->line_columns = 4;
+    table->label_columns = 2;
+    table->left_columns = LEFT_COLUMNS_MIN;
+    for (i = 0; i < table->finding->window_count; i++) {
+        const struct report_op *op = words_op(report, table->finding->window[i]);
+        size_t label = op->label ? strlen(op->label) : 0;
+        strbuf_clear(&cell);
+        words_place(&cell, &op->at, table->here);
+        table->line_columns = cell.length > table->line_columns ? cell.length : table->line_columns;
+        table->label_columns = label > table->label_columns ? label : table->label_columns;
+    }
+    if (table->line_columns > LINE_COLUMNS_MAX) {
+        table->line_columns = LINE_COLUMNS_MAX;
+    }
+    for (i = 0; i < table->finding->window_count; i++) {
+        int index = table->finding->window[i];
+        const struct report_op *op = words_op(report, index);
+        bool right = index == table->finding->then.op || in_same_lane(op, then);
+        strbuf_clear(&cell);
+        add_cell(&cell, table, index, !in_same_lane(op, first));
+        if (!right && cell.length + 2 > table->left_columns) {
+            table->left_columns = cell.length + 2;
+        }
+    }
+    limit = (REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - 4) / 2;
+    if (table->left_columns > limit) {
+        table->left_columns = limit;
+    }
+    strbuf_finish(&cell);
+}
+
+void text_order(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    struct table table = {report, finding, words_site(report, finding)->file, 0, 0, 0};
+    struct strbuf heading = {0};
+    size_t i, middle;
+    if (finding->window_count == 0 || finding->first.op < 0 || finding->then.op < 0) {
+        return;
+    }
+    measure(&table);
+    middle = LAYOUT_INDENT + table.line_columns + 2 + table.left_columns + 2;
+    strbuf_printf(out, "  %-11s%-*s  ", "order", (int)table.line_columns, "line");
+    words_lane(&heading, report, finding->first.op);
+    layout_elide(out, strbuf_text(&heading), table.left_columns);
+    strbuf_clear(&heading);
+    strbuf_pad_to(out, middle);
+    words_lane(&heading, report, finding->then.op);
+    layout_elide(out, strbuf_text(&heading), REPORT_COLUMNS - middle);
+    strbuf_puts(out, "\n");
+    for (i = 0; i < finding->window_count; i++) {
+        print_row(out, &table, finding->window[i]);
+    }
+    strbuf_puts(out, "\n");
+    out->failed |= heading.failed;
+    strbuf_finish(&heading);
+}

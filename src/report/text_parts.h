@@ -1,0 +1,29 @@
+/* The parts of the text form of one finding, each in its own file, and the layout they share.
+ *
+ * Invariant: no line of the body is longer than REPORT_COLUMNS; every part puts its text through
+ * layout_wrap or layout_elide. A part appends nothing when the finding has nothing for it. */
+#ifndef SSAN_REPORT_TEXT_PARTS_H
+#define SSAN_REPORT_TEXT_PARTS_H
+
+#include "report/report.h"
+#include "report/words.h"
+
+#define LAYOUT_INDENT 13 /* where the text behind a section's word begins */
+
+/* Appends "  word" and `text` from column LAYOUT_INDENT on, wrapped at spaces; `word` NULL
+ * continues a section. */
+void layout_wrap(struct strbuf *out, const char *word, const char *text);
+/* Appends at most `columns` bytes of `text`, the middle replaced by "..." when it is longer. */
+void layout_elide(struct strbuf *out, const char *text, size_t columns);
+/* Appends at most `columns` bytes of `text`, the end replaced by "...". */
+void layout_cut(struct strbuf *out, const char *text, size_t columns);
+
+void text_sides(struct strbuf *out, const struct report *report, const struct finding *finding);
+void text_order(struct strbuf *out, const struct report *report, const struct finding *finding);
+void text_missing(struct strbuf *out, const struct report *report, const struct finding *finding);
+void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding);
+
+/* The sentence of the nearest miss alone (report.md 5.3). */
+void text_nearest(struct strbuf *out, const struct report *report, const struct finding *finding);
+
+#endif

@@ -1,0 +1,254 @@
+/* Names and sentences. Every check of rules.def has its sentence in words_message; the switch has
+ * no default, so a new check does not compile without one. */
+#include "report/words.h"
+
+#include <string.h>
+
+static const struct place nowhere;
+
+const struct report_op *words_op(const struct report *report, int op)
+{
+    return op >= 0 ? &report->ops[op] : NULL;
+}
+
+const char *words_buffer(const struct report *report, int buffer)
+{
+    return buffer >= 0 && report->buffers[buffer].name ? report->buffers[buffer].name : "?";
+}
+
+const char *words_event(const struct report *report, int event)
+{
+    return event >= 0 && report->events[event].name ? report->events[event].name : "?";
+}
+
+bool words_is_host(const struct report_op *op)
+{
+    return op && op->stream < 0;
+}
+
+/* Names the host, and its thread where threads are told apart. */
+static void add_host(struct strbuf *out, const struct report *report, const struct report_op *op)
+{
+    if (report->run.threads_strict && report->run.submitting_threads > 1 && op->thread > 0) {
+        strbuf_printf(out, "host thread %u", op->thread);
+    } else {
+        strbuf_puts(out, "the host");
+    }
+}
+
+void words_noun(struct strbuf *out, const struct report *report, int index)
+{
+    const struct report_op *op = words_op(report, index);
+    const char *label = op && op->label ? op->label : "";
+    if (!op) {
+        strbuf_puts(out, "an operation");
+        return;
+    }
+    switch (op->kind) {
+    case ROP_KERNEL:
+        strbuf_printf(out, "%s", op->name ? op->name : "a kernel");
+        break;
+    case ROP_COPY:
+        strbuf_printf(out, "copy %s", label);
+        break;
+    case ROP_MEMSET:
+        strbuf_printf(out, "memset %s", label);
+        break;
+    case ROP_ALLOC:
+    case ROP_FREE:
+        strbuf_printf(out, "%s", op->call ? op->call : label);
+        break;
+    case ROP_RECORD:
+        strbuf_printf(out, "record '%s'", words_event(report, op->event));
+        break;
+    case ROP_WAIT:
+        strbuf_printf(out, "wait '%s'", words_event(report, op->event));
+        break;
+    case ROP_HOSTFUNC:
+        strbuf_printf(out, "host function %s", op->name ? op->name : label);
+        break;
+    case ROP_HOST_READ:
+    case ROP_HOST_WRITE:
+    case ROP_SYNC:
+        add_host(out, report, op);
+        break;
+    }
+}
+
+void words_lane(struct strbuf *out, const struct report *report, int index)
+{
+    const struct report_op *op = words_op(report, index);
+    if (!op) {
+        strbuf_puts(out, "?");
+    } else if (op->stream < 0) {
+        add_host(out, report, op);
+    } else {
+        strbuf_printf(out, "'%s'", report->streams[op->stream].name);
+    }
+}
+
+void words_subject(struct strbuf *out, const struct report *report, int index)
+{
+    const struct report_op *op = words_op(report, index);
+    words_noun(out, report, index);
+    if (op && op->stream >= 0) {
+        strbuf_printf(out, " on '%s'", report->streams[op->stream].name);
+    }
+}
+
+const char *words_verb(const struct report *report, const struct finding_side *side)
+{
+    const struct report_op *op = words_op(report, side->op);
+    if (op && op->kind == ROP_FREE) {
+        return op->call && strstr(op->call, "Unregister") ? "unregisters" : "frees";
+    }
+    if (op && op->kind == ROP_ALLOC) {
+        return "reuses";
+    }
+    return side->access == SSAN_access_READ ? "reads" : "writes";
+}
+
+static void add_line(struct strbuf *out, const struct place *place, bool with_file)
+{
+    if (place->file && place->line > 0) {
+        strbuf_printf(out, "%s:%u", with_file ? place->file : "", place->line);
+    } else if (place->function) {
+        strbuf_puts(out, place->function);
+    } else {
+        strbuf_puts(out, "an unknown line");
+    }
+}
+
+void words_place(struct strbuf *out, const struct place *place, const char *here)
+{
+    add_line(out, place, !here || !place->file || strcmp(here, place->file) != 0);
+}
+
+void words_place_full(struct strbuf *out, const struct place *place)
+{
+    add_line(out, place, true);
+}
+
+static bool is_known(const struct place *place)
+{
+    return (place->file && place->line > 0) || place->function;
+}
+
+const struct place *words_site(const struct report *report, const struct finding *finding)
+{
+    const struct report_op *then = words_op(report, finding->then.op);
+    const struct report_op *first = words_op(report, finding->first.op);
+    if (then && is_known(&then->at)) {
+        return &then->at;
+    }
+    if (first && is_known(&first->at)) {
+        return &first->at;
+    }
+    if (finding->event >= 0 && is_known(&report->events[finding->event].created)) {
+        return &report->events[finding->event].created;
+    }
+    return &nowhere;
+}
+
+/* "<first> may still read it" and the like: what the earlier side may still be doing. */
+static void add_may_still(struct strbuf *out, const struct report *report,
+                          const struct finding *finding)
+{
+    words_subject(out, report, finding->first.op);
+    strbuf_printf(out, " may still %s it",
+                  finding->first.access == SSAN_access_READ ? "read" : "write");
+}
+
+static void race_message(struct strbuf *out, const struct report *report,
+                         const struct finding *finding)
+{
+    const char *buffer = words_buffer(report, finding->buffer);
+    words_subject(out, report, finding->then.op);
+    if (finding->check == CHECK_WAR) {
+        strbuf_printf(out, " overwrites '%s' while ", buffer);
+        add_may_still(out, report, finding);
+        return;
+    }
+    strbuf_printf(out, " %s '%s' before ", words_verb(report, &finding->then), buffer);
+    words_subject(out, report, finding->first.op);
+    strbuf_puts(out, " has finished writing it");
+}
+
+static void lifetime_message(struct strbuf *out, const struct report *report,
+                             const struct finding *finding)
+{
+    const char *buffer = words_buffer(report, finding->buffer);
+    const struct report_op *first = words_op(report, finding->first.op);
+    const struct report_op *then = words_op(report, finding->then.op);
+    if (first && first->kind == ROP_FREE) {
+        words_subject(out, report, finding->then.op);
+        strbuf_printf(out, " %s '%s' after %s has freed it", words_verb(report, &finding->then),
+                      buffer, first->call ? first->call : "a call");
+        return;
+    }
+    if (then && then->stream < 0) {
+        strbuf_printf(out, "%s %s '%s' while ", then->call ? then->call : "the host",
+                      words_verb(report, &finding->then), buffer);
+    } else {
+        strbuf_printf(out, "'%s' is freed on ", buffer);
+        words_lane(out, report, finding->then.op);
+        strbuf_puts(out, " while ");
+    }
+    add_may_still(out, report, finding);
+}
+
+static void thread_message(struct strbuf *out, const struct report *report,
+                           const struct finding *finding)
+{
+    const struct report_op *first = words_op(report, finding->first.op);
+    const struct report_op *then = words_op(report, finding->then.op);
+    unsigned one = first ? first->thread : 0, two = then ? then->thread : 0;
+    if (finding->check == CHECK_EVENT_RACE) {
+        strbuf_printf(out,
+                      "host thread %u uses '%s' and host thread %u uses it too, but nothing "
+                      "orders the two threads there",
+                      one, words_event(report, finding->event), two);
+        return;
+    }
+    strbuf_printf(out, "host threads %u and %u submit to ", one, two);
+    if (finding->stream >= 0) {
+        strbuf_printf(out, "'%s'", report->streams[finding->stream].name);
+    } else {
+        words_lane(out, report, finding->then.op);
+    }
+    strbuf_puts(out, " or join it, and nothing orders the two threads there");
+}
+
+void words_message(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    switch (finding->check) {
+    case CHECK_RAW:
+    case CHECK_WAR:
+    case CHECK_WAW:
+        race_message(out, report, finding);
+        break;
+    case CHECK_USE_AFTER_FREE:
+    case CHECK_FREE_IN_FLIGHT:
+        lifetime_message(out, report, finding);
+        break;
+    case CHECK_EVENT_RACE:
+    case CHECK_SUBMIT_RACE:
+        thread_message(out, report, finding);
+        break;
+    case CHECK_EVENT_UNRECORDED:
+        if (finding->stream >= 0) {
+            strbuf_printf(out, "'%s'", report->streams[finding->stream].name);
+        } else {
+            words_lane(out, report, finding->then.op);
+        }
+        strbuf_printf(out, " waits for '%s', which was never recorded; the wait orders nothing",
+                      words_event(report, finding->event));
+        break;
+    case CHECK_PENDING_AT_EXIT:
+        words_subject(out, report, finding->then.op >= 0 ? finding->then.op : finding->first.op);
+        strbuf_puts(out, " was still pending when the program ended; nobody waited for it");
+        break;
+    case CHECK_COUNT:
+        break;
+    }
+}

@@ -1,0 +1,37 @@
+/* The words that both emitters and all parts of the text form share: names of operations and
+ * places, and the sentence of a finding. Appends to a strbuf; decides nothing. */
+#ifndef SSAN_REPORT_WORDS_H
+#define SSAN_REPORT_WORDS_H
+
+#include "base/strbuf.h"
+#include "core/finding.h"
+
+/* NULL for index -1. */
+const struct report_op *words_op(const struct report *report, int op);
+/* Name of a buffer, stream or event, "?" for -1. */
+const char *words_buffer(const struct report *report, int buffer);
+const char *words_event(const struct report *report, int event);
+
+/* The operation alone: "add", "copy P1", "cudaFree", "the host". */
+void words_noun(struct strbuf *out, const struct report *report, int op);
+/* With its stream: "add on 'consumer'", "the host". */
+void words_subject(struct strbuf *out, const struct report *report, int op);
+/* The stream, or "the host": "'consumer'", "the host". */
+void words_lane(struct strbuf *out, const struct report *report, int op);
+/* "reads", "writes", "frees", "reuses" */
+const char *words_verb(const struct report *report, const struct finding_side *side);
+bool words_is_host(const struct report_op *op); /* host access, host call */
+
+/* ":33" when the place lies in file `here`, else "file.cu:33"; without a line the function; else
+ * "an unknown line". */
+void words_place(struct strbuf *out, const struct place *place, const char *here);
+/* "file.cu:33" always. */
+void words_place_full(struct strbuf *out, const struct place *place);
+
+/* The place a finding stands at: that of `then`, else of `first`. May be empty, never NULL. */
+const struct place *words_site(const struct report *report, const struct finding *finding);
+
+/* The sentence of a finding, without pointers, lines or severity. */
+void words_message(struct strbuf *out, const struct report *report, const struct finding *finding);
+
+#endif
