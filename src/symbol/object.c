@@ -1,0 +1,209 @@
+/* Line tables, inlined calls and symbols of one ELF file, through libdwfl's offline interface.
+ *
+ * The file is taken only if its build id is the one that was loaded: lines of a rebuilt program
+ * would be wrong lines. Cost: debug info is read lazily, once an object; a look-up is O(log n) in
+ * libdw. */
+#include "symbol/object.h"
+
+#include "symbol/demangle.h"
+
+#include "base/mem.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct object {
+    enum object_state state;
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    GElf_Addr bias; /* of the symbol table and headers */
+};
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+static bool is_same_build(Dwfl_Module *module, const char *build_id)
+{
+    const unsigned char *bits = NULL;
+    GElf_Addr address;
+    char text[129] = "";
+    int i, length = dwfl_module_build_id(module, &bits, &address);
+    if (build_id[0] == '\0' || length <= 0) {
+        return build_id[0] == '\0' && length <= 0;
+    }
+    for (i = 0; i < length && i < 64; i++) {
+        snprintf(text + 2 * i, 3, "%02x", bits[i]);
+    }
+    return strcmp(text, build_id) == 0;
+}
+
+struct object *object_open(const char *path, const char *build_id)
+{
+    struct object *object = mem_zalloc(1, sizeof *object);
+    if (!object) {
+        return NULL;
+    }
+    object->state = OBJECT_MISSING;
+    object->dwfl = dwfl_begin(&callbacks);
+    if (!object->dwfl) {
+        return object;
+    }
+    object->module = dwfl_report_offline(object->dwfl, path, path, -1);
+    dwfl_report_end(object->dwfl, NULL, NULL);
+    if (!object->module || !dwfl_module_getelf(object->module, &object->bias)) {
+        object->module = NULL;
+        return object;
+    }
+    object->state = is_same_build(object->module, build_id) ? OBJECT_GOOD : OBJECT_CHANGED;
+    return object;
+}
+
+enum object_state object_state(const struct object *object)
+{
+    return object->state;
+}
+
+/* Demangled copy in the arena; NULL when there is none. */
+static const char *pretty(struct arena *arena, const char *name)
+{
+    char *text = name ? demangle(name) : NULL;
+    const char *copy = text ? arena_strdup(arena, text) : NULL;
+    mem_free(text);
+    return copy;
+}
+
+/* Linkage name of a subprogram or inlined call, else its plain name. */
+static const char *die_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute)) {
+        name = dwarf_formstring(&attribute);
+    }
+    return name ? name : dwarf_diename(die);
+}
+
+/* The file and line an inlined call stands at; false when the debug info does not say. */
+static bool call_place(Dwarf_Die *cu, Dwarf_Die *inlined, struct arena *arena,
+                       struct object_frame *frame)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    Dwarf_Files *files;
+    size_t count;
+    const char *name;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+        dwarf_getsrcfiles(cu, &files, &count) != 0) {
+        return false;
+    }
+    name = dwarf_filesrc(files, file, NULL, NULL);
+    frame->file = name ? arena_strdup(arena, name) : NULL;
+    frame->line = (uint32_t)line;
+    return frame->file != NULL;
+}
+
+/* Names the functions around `address` and adds the places of inlined calls; frames[0] has file and
+ * line already. */
+static size_t add_scopes(Dwarf_Die *cu, Dwarf_Addr address, struct arena *arena,
+                         struct object_frame frames[OBJECT_MAX_INLINED])
+{
+    Dwarf_Die *inner = NULL, *scopes = NULL;
+    int count = dwarf_getscopes(cu, address, &inner), i;
+    size_t used = 1;
+    if (count > 0) {
+        count = dwarf_getscopes_die(&inner[0], &scopes);
+    }
+    for (i = 0; i < count; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag == DW_TAG_subprogram) {
+            frames[used - 1].function = pretty(arena, die_name(&scopes[i]));
+            break;
+        }
+        if (tag == DW_TAG_inlined_subroutine) {
+            frames[used - 1].function = pretty(arena, die_name(&scopes[i]));
+            if (used == OBJECT_MAX_INLINED || !call_place(cu, &scopes[i], arena, &frames[used])) {
+                break;
+            }
+            used++;
+        }
+    }
+    free(scopes);
+    free(inner);
+    return used;
+}
+
+/* "name+0x12" from the symbol table; NULL when there is no symbol. */
+static const char *symbol_name(struct object *object, GElf_Addr address, bool with_offset,
+                               struct arena *arena)
+{
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char *name =
+        dwfl_module_addrinfo(object->module, address, &offset, &symbol, NULL, NULL, NULL);
+    char *plain = name ? demangle(name) : NULL;
+    char text[512];
+    const char *copy;
+    if (!plain) {
+        return NULL;
+    }
+    if (with_offset) {
+        snprintf(text, sizeof text, "%.480s+0x%" PRIx64, plain, (uint64_t)offset);
+    } else {
+        snprintf(text, sizeof text, "%.510s", plain);
+    }
+    copy = arena_strdup(arena, text);
+    mem_free(plain);
+    return copy;
+}
+
+size_t object_resolve(struct object *object, uint64_t address, struct arena *arena,
+                      struct object_frame frames[OBJECT_MAX_INLINED])
+{
+    GElf_Addr at = address + object->bias;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *cu;
+    Dwfl_Line *line;
+    const char *file = NULL;
+    int number = 0;
+    size_t count;
+    if (object->state != OBJECT_GOOD) {
+        return 0;
+    }
+    memset(frames, 0, OBJECT_MAX_INLINED * sizeof *frames);
+    line = dwfl_module_getsrc(object->module, at);
+    if (line) {
+        file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    }
+    if (!file || number <= 0) {
+        frames[0].function = symbol_name(object, at, true, arena);
+        return frames[0].function ? 1 : 0;
+    }
+    frames[0].file = arena_strdup(arena, file);
+    frames[0].line = (uint32_t)number;
+    cu = dwfl_module_addrdie(object->module, at, &bias);
+    count = cu ? add_scopes(cu, at - bias, arena, frames) : 1;
+    if (!frames[count - 1].function) {
+        frames[count - 1].function = symbol_name(object, at, false, arena);
+    }
+    return count;
+}
+
+void object_close(struct object *object)
+{
+    if (object) {
+        if (object->dwfl) {
+            dwfl_end(object->dwfl);
+        }
+        mem_free(object);
+    }
+}

@@ -1,0 +1,40 @@
+/* One object file on the disk: offsets to lines and functions, by libdw. Not thread-safe. */
+#ifndef SSAN_SYMBOL_OBJECT_H
+#define SSAN_SYMBOL_OBJECT_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct object;
+
+enum object_state {
+    OBJECT_GOOD,
+    OBJECT_MISSING, /* the file can't be opened or is no ELF file */
+    OBJECT_CHANGED, /* its build id is not the one that was loaded */
+};
+
+/* A place in the code; strings live in the arena given to object_resolve. */
+struct object_frame {
+    const char *file; /* NULL: no debug info; then function is "name+0x12", or NULL */
+    const char *function;
+    uint32_t line;
+};
+
+#define OBJECT_MAX_INLINED 16
+
+/* Opens the object at `path`; `build_id` in hexadecimal, "" when unknown. NULL when out of memory;
+ * never fails otherwise: see object_state. */
+struct object *object_open(const char *path, const char *build_id);
+enum object_state object_state(const struct object *object);
+
+/* Frames of the virtual address `address` of the file (as its program headers have it), innermost
+ * first, inlined ones included. Returns how many were set: 0 when nothing is known about the
+ * address. */
+size_t object_resolve(struct object *object, uint64_t address, struct arena *arena,
+                      struct object_frame frames[OBJECT_MAX_INLINED]);
+void object_close(struct object *object);
+
+#endif

@@ -1,0 +1,141 @@
+/* Keeps the unresolved stacks of a trace and resolves them once, when all modules are known.
+ *
+ * Invariant: a site gets line events only if the trace has none for it. Memory: the stacks of the
+ * trace, which are few (one a distinct call path). */
+#include "symbol/sites.h"
+
+#include "symbol/object.h"
+#include "symbol/symbols.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+struct stack {
+    uint32_t site, count;
+    const uint64_t *frames;
+};
+
+struct sites {
+    struct arena arena;
+    struct symbols *symbols;
+    VEC(struct stack) stacks;
+    struct map resolved; /* site -> 1: has line events */
+};
+
+struct sites *sites_create(const char *directory)
+{
+    struct sites *sites = mem_zalloc(1, sizeof *sites);
+    if (!sites) {
+        return NULL;
+    }
+    sites->symbols = symbols_create(directory);
+    if (!sites->symbols) {
+        mem_free(sites);
+        return NULL;
+    }
+    return sites;
+}
+
+static bool take_site(struct sites *sites, const struct ssan_ev_site *event)
+{
+    struct stack stack = {event->site, event->frames.count, NULL};
+    uint64_t *frames;
+    if (stack.count == 0) {
+        return true;
+    }
+    frames = arena_alloc(&sites->arena, stack.count * sizeof *frames);
+    if (!frames) {
+        return false;
+    }
+    memcpy(frames, event->frames.ptr, stack.count * sizeof *frames);
+    stack.frames = frames;
+    return VEC_PUSH(&sites->stacks, stack);
+}
+
+static bool take_module(struct sites *sites, const struct ssan_ev_module *event)
+{
+    char *path = mem_strndup(event->path.ptr ? event->path.ptr : "", event->path.length);
+    char *id = mem_strndup(event->build_id.ptr ? event->build_id.ptr : "", event->build_id.length);
+    bool good = path && id && symbols_add_module(sites->symbols, event->module, path, id);
+    mem_free(path);
+    mem_free(id);
+    return good;
+}
+
+bool sites_take(struct sites *sites, const struct ssan_event *event)
+{
+    if (event->kind == SSAN_EV_site) {
+        return take_site(sites, &event->site);
+    }
+    if (event->kind == SSAN_EV_module) {
+        return take_module(sites, &event->module);
+    }
+    if (event->kind == SSAN_EV_line) {
+        return map_set(&sites->resolved, event->line.site, 1);
+    }
+    return true;
+}
+
+/* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
+ * was among them. */
+static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
+                       uint32_t *depth, bool *main_seen,
+                       bool (*give)(void *self, const struct ssan_event *event), void *self)
+{
+    struct symbol_frame frames[OBJECT_MAX_INLINED];
+    size_t i, count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
+    for (i = 0; i < count && !*main_seen; i++) {
+        struct ssan_event event = {.kind = SSAN_EV_line};
+        event.line.site = stack->site;
+        event.line.depth = (*depth)++;
+        event.line.file = ssan_str(frames[i].file ? frames[i].file : "");
+        event.line.line = frames[i].line;
+        event.line.function = ssan_str(frames[i].function ? frames[i].function : "");
+        event.line.text = ssan_str(frames[i].text ? frames[i].text : "");
+        if (!give(self, &event)) {
+            return false;
+        }
+        *main_seen = frames[i].function && strcmp(frames[i].function, "main") == 0;
+    }
+    return true;
+}
+
+bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),
+                   void *self)
+{
+    size_t i;
+    for (i = 0; i < sites->stacks.count; i++) {
+        const struct stack *stack = &sites->stacks.items[i];
+        uint32_t depth = 0, k;
+        bool main_seen = false;
+        if (map_find(&sites->resolved, stack->site)) {
+            continue;
+        }
+        for (k = 0; k < stack->count && !main_seen; k++) {
+            if (!give_frame(sites, stack, stack->frames[k], &depth, &main_seen, give, self)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void sites_explain(const struct sites *sites, struct strbuf *out)
+{
+    symbols_explain(sites->symbols, out);
+}
+
+void sites_destroy(struct sites *sites)
+{
+    if (sites) {
+        symbols_destroy(sites->symbols);
+        VEC_FREE(&sites->stacks);
+        map_finish(&sites->resolved);
+        arena_finish(&sites->arena);
+        mem_free(sites);
+    }
+}

@@ -1,0 +1,29 @@
+/* The resolved sites of one trace, made at the end of a run: `module` and `site` events in, `line`
+ * events out. */
+#ifndef SSAN_SYMBOL_SITES_H
+#define SSAN_SYMBOL_SITES_H
+
+#include "trace/event.h"
+
+#include <stdbool.h>
+
+struct sites;
+struct strbuf;
+
+/* `directory` as in symbols_create. NULL when out of memory. */
+struct sites *sites_create(const char *directory);
+
+/* Takes every event of the trace; keeps what module, site and line events say. False when out of
+ * memory. */
+bool sites_take(struct sites *sites, const struct ssan_event *event);
+
+/* Gives a `line` event for each frame of each site that has frames and no line event yet, in order
+ * of site and depth. The stack ends with `main`. False when out of memory. */
+bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),
+                   void *self);
+
+/* As symbols_explain. */
+void sites_explain(const struct sites *sites, struct strbuf *out);
+void sites_destroy(struct sites *sites);
+
+#endif

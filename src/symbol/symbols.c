@@ -1,0 +1,211 @@
+/* The modules of a trace and their objects; paths shortened, statements looked up, answers kept.
+ *
+ * A frame is asked for once a site but stacks share frames, so answers are cached by frame. Cost:
+ * one map look-up, then libdw's on a miss. */
+#include "symbol/symbols.h"
+
+#include "symbol/object.h"
+#include "symbol/source.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+#define MODULE_SHIFT 48
+#define OFFSET_MASK  ((UINT64_C(1) << MODULE_SHIFT) - 1)
+
+struct module {
+    uint32_t id;
+    char *path, *build_id;
+    struct object *object; /* opened at the first frame */
+};
+
+struct answer {
+    struct symbol_frame *frames;
+    size_t count;
+};
+
+struct symbols {
+    struct arena arena;
+    char *directory;
+    size_t directory_length;
+    struct source_cache *sources;
+    VEC(struct module) modules;
+    struct map known; /* frame -> index into answers */
+    VEC(struct answer) answers;
+};
+
+struct symbols *symbols_create(const char *directory)
+{
+    struct symbols *symbols = mem_zalloc(1, sizeof *symbols);
+    if (!symbols) {
+        return NULL;
+    }
+    symbols->sources = source_create();
+    symbols->directory = mem_strdup(directory);
+    if (!symbols->sources || !symbols->directory) {
+        symbols_destroy(symbols);
+        return NULL;
+    }
+    symbols->directory_length = strlen(directory);
+    return symbols;
+}
+
+static void finish_module(struct module *module)
+{
+    object_close(module->object);
+    mem_free(module->path);
+    mem_free(module->build_id);
+}
+
+static struct module *find_module(struct symbols *symbols, uint32_t id)
+{
+    size_t i = symbols->modules.count;
+    while (i-- > 0) {
+        if (symbols->modules.items[i].id == id) {
+            return &symbols->modules.items[i];
+        }
+    }
+    return NULL;
+}
+
+bool symbols_add_module(struct symbols *symbols, uint32_t id, const char *path,
+                        const char *build_id)
+{
+    struct module module = {.id = id, .path = mem_strdup(path), .build_id = mem_strdup(build_id)};
+    if (!module.path || !module.build_id || !VEC_PUSH(&symbols->modules, module)) {
+        finish_module(&module);
+        return false;
+    }
+    return true;
+}
+
+/* A path below the directory without it. */
+static const char *shortened(const struct symbols *symbols, const char *path)
+{
+    size_t length = symbols->directory_length;
+    if (length > 0 && strncmp(path, symbols->directory, length) == 0) {
+        if (symbols->directory[length - 1] == '/') {
+            return path + length;
+        }
+        if (path[length] == '/') {
+            return path + length + 1;
+        }
+    }
+    return path;
+}
+
+/* "./a.cu" and "a/./b.cu" as "a.cu" and "a/b.cu", in place. */
+static void drop_dots(char *path)
+{
+    char *from = path, *to = path;
+    while (*from) {
+        if ((from == path || from[-1] == '/') && from[0] == '.' && from[1] == '/') {
+            from += 2;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+static void fill(struct symbols *symbols, struct symbol_frame *frame,
+                 const struct object_frame *from)
+{
+    frame->function = from->function;
+    frame->line = from->line;
+    if (from->file) {
+        char *clean = arena_strdup(&symbols->arena, from->file);
+        if (clean) {
+            drop_dots(clean);
+            frame->text = source_statement(symbols->sources, clean, from->line);
+            frame->file = shortened(symbols, clean);
+        }
+    }
+}
+
+/* Resolves a frame that is not known yet; false when out of memory. */
+static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answer)
+{
+    struct module *module = find_module(symbols, (uint32_t)(frame >> MODULE_SHIFT));
+    struct object_frame found[OBJECT_MAX_INLINED];
+    uint64_t offset = frame & OFFSET_MASK;
+    size_t i;
+    answer->count = 0;
+    if (!module || offset == 0) {
+        return true;
+    }
+    if (!module->object) {
+        module->object = object_open(module->path, module->build_id);
+        if (!module->object) {
+            return false;
+        }
+    }
+    answer->count = object_resolve(module->object, offset - 1, &symbols->arena, found);
+    answer->frames = arena_alloc(&symbols->arena, (answer->count + 1) * sizeof *answer->frames);
+    if (!answer->frames) {
+        return false;
+    }
+    for (i = 0; i < answer->count; i++) {
+        fill(symbols, &answer->frames[i], &found[i]);
+    }
+    return true;
+}
+
+size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_frame *frames,
+                       size_t room)
+{
+    const uint64_t *known = map_find(&symbols->known, frame);
+    struct answer answer = {0};
+    size_t i;
+    if (known) {
+        answer = symbols->answers.items[*known];
+    } else {
+        if (!look_up(symbols, frame, &answer)) {
+            return 0;
+        }
+        if (VEC_PUSH(&symbols->answers, answer)) {
+            map_set(&symbols->known, frame, symbols->answers.count - 1);
+        }
+    }
+    for (i = 0; i < answer.count && i < room; i++) {
+        frames[i] = answer.frames[i];
+    }
+    return i;
+}
+
+void symbols_explain(const struct symbols *symbols, struct strbuf *out)
+{
+    size_t i;
+    for (i = 0; i < symbols->modules.count; i++) {
+        const struct module *module = &symbols->modules.items[i];
+        enum object_state state = module->object ? object_state(module->object) : OBJECT_GOOD;
+        if (state == OBJECT_CHANGED) {
+            strbuf_printf(out, "%s has changed since it was loaded: its lines are not known\n",
+                          module->path);
+        } else if (state == OBJECT_MISSING) {
+            strbuf_printf(out, "%s can't be read: its lines are not known\n", module->path);
+        }
+    }
+}
+
+void symbols_destroy(struct symbols *symbols)
+{
+    size_t i;
+    if (!symbols) {
+        return;
+    }
+    for (i = 0; i < symbols->modules.count; i++) {
+        finish_module(&symbols->modules.items[i]);
+    }
+    VEC_FREE(&symbols->modules);
+    VEC_FREE(&symbols->answers);
+    map_finish(&symbols->known);
+    source_destroy(symbols->sources);
+    mem_free(symbols->directory);
+    arena_finish(&symbols->arena);
+    mem_free(symbols);
+}
