@@ -1,0 +1,104 @@
+/* Device side of cuda_runtime.h: brings clang's own CUDA headers (in its resource folder) into the
+ * state in which they compile without an NVIDIA toolkit, and adds what they expect from one.
+ *
+ * The order of the includes is the content of this file:
+ *  1. forward declarations of device mathematics come before <cmath>, which pulls them into std;
+ *  2. the C headers come before device overloads of malloc, free and the like;
+ *  3. __float128 of GNU modes must not be used by libstdc++, as the device has none;
+ *  4. the cheap __nv_* are defined after their declarations and before their users. */
+#ifndef SSAN_CC_DEVICE_H
+#define SSAN_CC_DEVICE_H
+
+#if !defined(__CUDA__) || !defined(__clang__)
+#error "only for clang compiling CUDA"
+#endif
+#if __clang_major__ < 14
+#error "streamsan needs clang 14 or newer"
+#endif
+
+#include <__clang_cuda_math_forward_declares.h>
+
+#define __CUDACC__ 1
+#include <cstddef>
+#undef _GLIBCXX_USE_FLOAT128
+#include <cmath>
+#include <cstdlib>
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+#include <cstdio>
+#include <cassert>
+#include <climits>
+#include <limits>
+
+#include "../cuda.h"
+#include "../vector_types.h"
+
+#include <__clang_cuda_builtin_vars.h>
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+
+#define SSAN_BUILTIN_VARIABLE_(type)                                                               \
+    __device__ inline type::operator dim3() const                                                  \
+    {                                                                                              \
+        return dim3(x, y, z);                                                                      \
+    }                                                                                              \
+    __device__ inline type::operator uint3() const                                                 \
+    {                                                                                              \
+        uint3 all = {x, y, z};                                                                     \
+        return all;                                                                                \
+    }
+SSAN_BUILTIN_VARIABLE_(__cuda_builtin_threadIdx_t)
+SSAN_BUILTIN_VARIABLE_(__cuda_builtin_blockIdx_t)
+SSAN_BUILTIN_VARIABLE_(__cuda_builtin_blockDim_t)
+SSAN_BUILTIN_VARIABLE_(__cuda_builtin_gridDim_t)
+#undef SSAN_BUILTIN_VARIABLE_
+
+#pragma push_macro("__THROW")
+#undef __THROW
+#define __THROW
+
+#include <__clang_cuda_libdevice_declares.h>
+#include "libdevice.h"
+/* Their parameter's sign differs between clang's versions; a macro fits all. */
+#define __nv_popc(bits)   __builtin_popcount((unsigned int)(bits))
+#define __nv_popcll(bits) __builtin_popcountll((unsigned long long)(bits))
+#include <__clang_cuda_device_functions.h>
+#undef __nv_popc
+#undef __nv_popcll
+#include <__clang_cuda_math.h>
+
+extern "C" {
+__device__ int vprintf(const char *format, const char *arguments);
+__device__ int printf(const char *format, ...);
+__device__ void *malloc(size_t size) __attribute__((nothrow, malloc));
+__device__ void free(void *ptr) __attribute__((nothrow));
+__device__ void __assertfail(const char *message, const char *file, unsigned int line,
+                             const char *function, size_t char_size);
+__device__ static inline void __assert_fail(const char *message, const char *file,
+                                            unsigned int line, const char *function)
+{
+    __assertfail(message, file, line, function, sizeof(char));
+}
+}
+
+namespace std {
+__device__ static inline void *malloc(size_t size)
+{
+    return ::malloc(size);
+}
+__device__ static inline void free(void *ptr)
+{
+    ::free(ptr);
+}
+} // namespace std
+
+#include <__clang_cuda_cmath.h>
+#include <__clang_cuda_intrinsics.h>
+#include <__clang_cuda_complex_builtins.h>
+
+#pragma pop_macro("__THROW")
+
+#include "atomics.h"
+#include "device_functions.h"
+
+#endif

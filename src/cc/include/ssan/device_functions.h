@@ -1,0 +1,149 @@
+/* Device functions that clang's own headers lack: sleep, timers, address spaces, warp reductions;
+ * and for host code of .cu files the few functions that CUDA adds to its mathematics.
+ *
+ * Each names its PTX instruction. Warp reductions are exchanges among the lanes of the mask, as the
+ * virtual device has no instruction for them. */
+#ifndef SSAN_CC_DEVICE_FUNCTIONS_H
+#define SSAN_CC_DEVICE_FUNCTIONS_H
+
+#define SSAN_DEVICE_ static __device__ __inline__ __attribute__((always_inline))
+
+SSAN_DEVICE_ void __nanosleep(unsigned int ns)
+{
+    __asm__ volatile("nanosleep.u32 %0;" ::"r"(ns));
+}
+
+SSAN_DEVICE_ unsigned long long __globaltimer(void)
+{
+    unsigned long long now;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+SSAN_DEVICE_ unsigned int __isGlobal(const void *ptr)
+{
+    return __nvvm_isspacep_global(ptr);
+}
+SSAN_DEVICE_ unsigned int __isShared(const void *ptr)
+{
+    return __nvvm_isspacep_shared(ptr);
+}
+SSAN_DEVICE_ unsigned int __isConstant(const void *ptr)
+{
+    return __nvvm_isspacep_const(ptr);
+}
+SSAN_DEVICE_ unsigned int __isLocal(const void *ptr)
+{
+    return __nvvm_isspacep_local(ptr);
+}
+
+SSAN_DEVICE_ size_t __cvta_generic_to_global(const void *ptr)
+{
+    return __nv_cvta_generic_to_global_impl(ptr);
+}
+SSAN_DEVICE_ size_t __cvta_generic_to_shared(const void *ptr)
+{
+    return __nv_cvta_generic_to_shared_impl(ptr);
+}
+SSAN_DEVICE_ void *__cvta_global_to_generic(size_t ptr)
+{
+    return __nv_cvta_global_to_generic_impl(ptr);
+}
+SSAN_DEVICE_ void *__cvta_shared_to_generic(size_t ptr)
+{
+    return __nv_cvta_shared_to_generic_impl(ptr);
+}
+
+/* Every lane of the mask gets the value over all its lanes; each reads the others one after
+ * another. */
+#define SSAN_WARP_REDUCE_(name, type, expression)                                                  \
+    SSAN_DEVICE_ type name(unsigned int mask, type value)                                          \
+    {                                                                                              \
+        unsigned int rest = mask & (mask - 1);                                                     \
+        type a = __shfl_sync(mask, value, __ffs((int)mask) - 1);                                   \
+        for (; rest; rest &= rest - 1) {                                                           \
+            type b = __shfl_sync(mask, value, __ffs((int)rest) - 1);                               \
+            a = expression;                                                                        \
+        }                                                                                          \
+        return a;                                                                                  \
+    }
+SSAN_WARP_REDUCE_(__reduce_add_sync, unsigned int, a + b)
+SSAN_WARP_REDUCE_(__reduce_add_sync, int, (int)((unsigned int)a + (unsigned int)b))
+SSAN_WARP_REDUCE_(__reduce_min_sync, unsigned int, a < b ? a : b)
+SSAN_WARP_REDUCE_(__reduce_min_sync, int, a < b ? a : b)
+SSAN_WARP_REDUCE_(__reduce_max_sync, unsigned int, a > b ? a : b)
+SSAN_WARP_REDUCE_(__reduce_max_sync, int, a > b ? a : b)
+SSAN_WARP_REDUCE_(__reduce_and_sync, unsigned int, a &b)
+SSAN_WARP_REDUCE_(__reduce_or_sync, unsigned int, a | b)
+SSAN_WARP_REDUCE_(__reduce_xor_sync, unsigned int, a ^ b)
+#undef SSAN_WARP_REDUCE_
+
+/* Loads with a cache hint read the same bytes; the hint is for hardware. */
+#define SSAN_CACHED_(name)                                                                         \
+    template <class T> SSAN_DEVICE_ T name(const T *address)                                       \
+    {                                                                                              \
+        return *address;                                                                           \
+    }
+SSAN_CACHED_(__ldca)
+SSAN_CACHED_(__ldcg)
+SSAN_CACHED_(__ldcs)
+SSAN_CACHED_(__ldlu)
+SSAN_CACHED_(__ldcv)
+#undef SSAN_CACHED_
+#define SSAN_CACHED_(name)                                                                         \
+    template <class T> SSAN_DEVICE_ void name(T *address, T value)                                 \
+    {                                                                                              \
+        *address = value;                                                                          \
+    }
+SSAN_CACHED_(__stwb)
+SSAN_CACHED_(__stcg)
+SSAN_CACHED_(__stcs)
+SSAN_CACHED_(__stwt)
+#undef SSAN_CACHED_
+#undef SSAN_DEVICE_
+
+/* Host side. */
+#define SSAN_HOST_ static __host__ __inline__ __attribute__((unused))
+#define SSAN_MINMAX_(type)                                                                         \
+    SSAN_HOST_ type min(type a, type b)                                                            \
+    {                                                                                              \
+        return b < a ? b : a;                                                                      \
+    }                                                                                              \
+    SSAN_HOST_ type max(type a, type b)                                                            \
+    {                                                                                              \
+        return a < b ? b : a;                                                                      \
+    }
+SSAN_MINMAX_(int)
+SSAN_MINMAX_(unsigned int)
+SSAN_MINMAX_(long)
+SSAN_MINMAX_(unsigned long)
+SSAN_MINMAX_(long long)
+SSAN_MINMAX_(unsigned long long)
+#undef SSAN_MINMAX_
+SSAN_HOST_ float min(float a, float b)
+{
+    return ::fminf(a, b);
+}
+SSAN_HOST_ double min(double a, double b)
+{
+    return ::fmin(a, b);
+}
+SSAN_HOST_ float max(float a, float b)
+{
+    return ::fmaxf(a, b);
+}
+SSAN_HOST_ double max(double a, double b)
+{
+    return ::fmax(a, b);
+}
+SSAN_HOST_ float rsqrtf(float a)
+{
+    return 1 / ::sqrtf(a);
+}
+SSAN_HOST_ double rsqrt(double a)
+{
+    return 1 / ::sqrt(a);
+}
+#undef SSAN_HOST_
+
+#endif

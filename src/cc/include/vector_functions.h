@@ -1,0 +1,67 @@
+/* make_int2 and its like: a vector of each type from its elements. C11, C++ and device code. */
+#ifndef SSAN_CC_VECTOR_FUNCTIONS_H
+#define SSAN_CC_VECTOR_FUNCTIONS_H
+#define __VECTOR_FUNCTIONS_H__
+
+#include "vector_types.h"
+
+#define SSAN_MAKE_ static __inline__ __host__ __device__ __attribute__((unused))
+#define SSAN_MAKE_VECTORS_(name, type)                                                             \
+    SSAN_MAKE_ name##1 make_##name##1(type x)                                                      \
+    {                                                                                              \
+        name##1 v = {x};                                                                           \
+        return v;                                                                                  \
+    }                                                                                              \
+    SSAN_MAKE_ name##2 make_##name##2(type x, type y)                                              \
+    {                                                                                              \
+        name##2 v = {x, y};                                                                        \
+        return v;                                                                                  \
+    }                                                                                              \
+    SSAN_MAKE_ name##3 make_##name##3(type x, type y, type z)                                      \
+    {                                                                                              \
+        name##3 v = {x, y, z};                                                                     \
+        return v;                                                                                  \
+    }                                                                                              \
+    SSAN_MAKE_ name##4 make_##name##4(type x, type y, type z, type w)                              \
+    {                                                                                              \
+        name##4 v = {x, y, z, w};                                                                  \
+        return v;                                                                                  \
+    }
+
+SSAN_MAKE_VECTORS_(char, signed char)
+SSAN_MAKE_VECTORS_(uchar, unsigned char)
+SSAN_MAKE_VECTORS_(short, short)
+SSAN_MAKE_VECTORS_(ushort, unsigned short)
+SSAN_MAKE_VECTORS_(int, int)
+SSAN_MAKE_VECTORS_(uint, unsigned int)
+SSAN_MAKE_VECTORS_(long, long int)
+SSAN_MAKE_VECTORS_(ulong, unsigned long int)
+SSAN_MAKE_VECTORS_(longlong, long long int)
+SSAN_MAKE_VECTORS_(ulonglong, unsigned long long int)
+SSAN_MAKE_VECTORS_(float, float)
+SSAN_MAKE_VECTORS_(double, double)
+
+#undef SSAN_MAKE_VECTORS_
+
+/* Parts of 3D copies. */
+#ifdef SSAN_CC_DRIVER_TYPES_H
+SSAN_MAKE_ struct cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize,
+                                                     size_t ysize)
+{
+    struct cudaPitchedPtr p = {ptr, pitch, xsize, ysize};
+    return p;
+}
+SSAN_MAKE_ struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+{
+    struct cudaPos p = {x, y, z};
+    return p;
+}
+SSAN_MAKE_ struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    struct cudaExtent e = {width, height, depth};
+    return e;
+}
+#endif
+#undef SSAN_MAKE_
+
+#endif
