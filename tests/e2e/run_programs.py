@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Programs that state their own verdict, in the first comment lines (run_programs.py [part of a name]).
 
-    // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs
-    // RUN: options of `streamsan run`                (begins a block; a file may hold several; none: one without options)
+    // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs (begins a variant)
+    // OBJECT: words for `streamsan cc -c`, whose object is linked in (belongs to the variant)
+    // RUN: options of `streamsan run`                (begins a block; a variant may hold several; none: one without options)
     // ARGS: words for the program
     // VERDICT: clean | errors | incomplete
     // EXIT: the exit code of streamsan
@@ -29,23 +30,40 @@ FINDING = re.compile(r"^(?P<folded>folded )?(?P<severity>error|warning|advice) (
                      r"(?P<ranges>(?: \[\d+,\d+\))*)(?P<rest>.*)$")
 
 
-def blocks(path):
-    """[(build words, block)]: a block is {word: [texts]}."""
-    flags, found = [], []
+class Variant:
+    def __init__(self, words):
+        self.words, self.objects, self.blocks = words, [], []
+
+    def block(self):
+        if not self.blocks:
+            self.blocks.append({})
+        return self.blocks[-1]
+
+
+def words_of(text):
+    return [w.replace("@", str(PROGRAMS)) for w in shlex.split(text)]
+
+
+def variants(path):
+    """What the first comment lines state: a list of Variant."""
+    found = []
     for row in path.read_text(encoding="utf-8").splitlines():
         m = LINE.match(row)
         if not m:
             break
         word, text = m.groups()
         if word == "BUILD":
-            flags += [w.replace("@", str(PROGRAMS)) for w in shlex.split(text)]
+            found.append(Variant(words_of(text)))
+            continue
+        if not found:
+            found.append(Variant([]))
+        if word == "OBJECT":
+            found[-1].objects.append(words_of(text))
         elif word == "RUN":
-            found.append({"RUN": [text]})
+            found[-1].blocks.append({"RUN": [text]})
         else:
-            if not found:
-                found.append({})
-            found[-1].setdefault(word, []).append(text)
-    return flags, found
+            found[-1].block().setdefault(word, []).append(text)
+    return found
 
 
 def meets(report, f, want):
@@ -112,18 +130,20 @@ def holds(program, block):
             check(f["rule"] in may, f"unexpected advice: {f['message']}\n{result.about()}")
 
 
-def case(path):
-    flags, found = blocks(path)
-    check(found and any("VERDICT" in b for b in found), "states no verdict")
-    program = build(pathlib.Path(WORK.name) / path.stem, *flags, path)
-    for block in found:
+def case(path, variant, number):
+    check(any("VERDICT" in b for b in variant.blocks), "states no verdict")
+    stem = pathlib.Path(WORK.name) / f"{path.stem}-{number}"
+    objects = [build(stem.with_name(f"{stem.name}-{i}.o"), "-c", *words) for i, words in enumerate(variant.objects)]
+    program = build(stem, *variant.words, path, *objects)
+    for block in variant.blocks:
         holds(program, block)
 
 
 def main():
     tally = Tally("programs")
     for path in sorted(PROGRAMS.glob("*.cu")):
-        tally.case(path.stem, case, path)
+        for number, variant in enumerate(variants(path)):
+            tally.case(" ".join([path.stem, *variant.words]), case, path, variant, number)
     return tally.finish(harness.only_argument())
 
 

@@ -1,7 +1,6 @@
 // VERDICT: errors
 // EXIT: 66
-// FINDING: error SSAN-WAW 'd' [8192,8196) first=kernel:part then=kernel:part nearest=none
-// fix=checked
+// FINDING: error SSAN-WAW 'd' [8192,8196) first=kernel:part then=kernel:part nearest=none fix=checked
 /* Two streams write the two halves of a buffer; the first half is one element too long. */
 #include "common.h"
 
