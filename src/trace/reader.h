@@ -1,4 +1,5 @@
-/* Reads traces: live ones while they grow, kept ones (compressed, checksummed), and listings. Validates everything.
+/* Reads traces: live ones while they grow, kept ones (compressed, checksummed), and listings.
+ * Validates everything.
  *
  * All three are a struct ssan_source. One thread at a time. */
 #ifndef SSAN_TRACE_READER_H
@@ -8,29 +9,40 @@
 
 struct reader;
 
-/* Opens a trace of any of the three forms, told apart by its first bytes ("-" reads a listing from standard input).
- * SSAN_IO, SSAN_FORMAT (not a trace), SSAN_VERSION (says what to do). */
+/* Opens a trace of any of the three forms, told apart by its first bytes ("-" reads a listing from
+ * standard input). SSAN_IO, SSAN_FORMAT (not a trace), SSAN_VERSION (says what to do). */
 enum ssan_status reader_open(struct reader **reader, const char *path, struct ssan_error *err);
 
 /* A listing held in memory; `text` is borrowed until reader_close. */
 enum ssan_status reader_open_listing(struct reader **reader, const char *name, const char *text,
                                      size_t length, struct ssan_error *err);
 
-/* Also a live trace whose writer still lives gives SSAN_NEXT_WAIT at its end; decided by pid and start time. */
+/* Also a live trace whose writer still lives gives SSAN_NEXT_WAIT at its end; decided by pid and
+ * start time. */
 struct ssan_source *reader_source(struct reader *reader);
 
-/* Line (listing) or byte offset (others) of the event given last. */
+/* A listing gives its line, a live trace the byte offset of the event given last, a kept one that
+ * of its frame. */
 uint64_t reader_position(const struct reader *reader);
-/* Bytes of the trace so far. */
+/* Bytes of the trace so far: a live one up to the event given last, of others the whole file or
+ * text. */
 uint64_t reader_bytes(const struct reader *reader);
+/* Gives the space of a live trace's read chunks back to the file system, so that a run of days
+ * stays bounded; rewind is false from then on. Nothing for other forms, or where the file system
+ * can't. */
+void reader_release(struct reader *reader);
 void reader_close(struct reader *reader);
 
-/* Compresses events into a kept trace (zstd frames, xxhash each, an index at the end): the tool's side. */
+/* Compresses events into a kept trace (zstd frames, xxhash each, an end mark with the totals): the
+ * tool's side. What stands at `path` is replaced. */
 struct keeper;
 enum ssan_status keeper_open(struct keeper **keeper, const char *path, struct ssan_error *err);
-/* Errors (a full disk) stick and are told by keeper_close. */
+/* Errors (a full disk, memory) stick and are told by keeper_close. */
 void keeper_put(struct keeper *keeper, const struct ssan_event *event);
-/* `whole`: the source ended with SSAN_NEXT_END; a cut trace stays one when read back. */
+/* Frees the keeper, whatever it returns: SSAN_OK, SSAN_FULL (disk), SSAN_IO, SSAN_NO_MEMORY,
+ * SSAN_FORMAT (an event above 64 MiB). The file of a keeper that failed stays: it reads as a cut
+ * trace up to its last whole frame. `whole`: the source ended with SSAN_NEXT_END; a cut trace stays
+ * one when read back. */
 enum ssan_status keeper_close(struct keeper *keeper, bool whole, struct ssan_error *err);
 
 #endif
