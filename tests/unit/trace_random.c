@@ -169,6 +169,23 @@ bool event_equal(const struct ssan_event *a, const struct ssan_event *b)
 
 struct ssan_event numbered_event(uint32_t thread, uint64_t number)
 {
-    return (struct ssan_event){.kind = SSAN_EV_release,
-                               .release = {.thread = thread, .object = number}};
+    static const char text[65536];
+    uint32_t length = (uint32_t)(number * 7 + thread) % 24;
+    if ((number + thread) % 64 == 63) {
+        length = 50000 + (uint32_t)(number % 1000);
+    }
+    return (struct ssan_event){
+        .kind = SSAN_EV_name,
+        .name = {.object = SSAN_object_STREAM,
+                 .id = (uint64_t)thread << 40 | number,
+                 .text = {text, length}},
+    };
+}
+
+bool is_numbered(const struct ssan_event *event, uint32_t *thread, uint64_t *number)
+{
+    *thread = event->kind == SSAN_EV_name ? (uint32_t)(event->name.id >> 40) : 0;
+    *number = event->kind == SSAN_EV_name ? event->name.id & ((UINT64_C(1) << 40) - 1) : 0;
+    struct ssan_event same = numbered_event(*thread, *number);
+    return event_equal(event, &same);
 }

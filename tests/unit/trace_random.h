@@ -14,7 +14,10 @@ struct ssan_event random_event(struct rng *rng, struct arena *arena, uint32_t ki
 /* Field by field; empty strings and arrays are equal wherever they point. */
 bool event_equal(const struct ssan_event *a, const struct ssan_event *b);
 
-/* Small events with a number to know them by: releases by `thread` with object `number`. */
+/* An event to know by its thread and number (from 0), of a size that depends on both: most are
+ * small, one in 64 holds about 50 KB. Its text is constant. */
 struct ssan_event numbered_event(uint32_t thread, uint64_t number);
+/* The number when `event` is the numbered event of *thread, which is set. */
+bool is_numbered(const struct ssan_event *event, uint32_t *thread, uint64_t *number);
 
 #endif
