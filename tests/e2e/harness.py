@@ -11,10 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("STREAMSAN", ROOT / "build/release/bin/streamsan"))
 SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared"))
 TIMEOUT_S = 120
+SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 
 
 class Failure(Exception):
@@ -66,7 +69,7 @@ def build(output, *words):
 
 
 def run(program, *options, args=(), env=None, cwd=None):
-    """Runs a program twice over one trace's worth of truth: the text report on stderr, JSON beside it."""
+    """Runs a program under streamsan; its report, JSON, must keep to the schema in docs."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd)
         text = pathlib.Path(report.name).read_text(encoding="utf-8")
@@ -74,6 +77,11 @@ def run(program, *options, args=(), env=None, cwd=None):
         parsed = json.loads(text) if text else None
     except ValueError as error:
         raise Failure(f"the report is not JSON: {error}\n{text[:500]}") from error
+    if parsed is not None:
+        try:
+            jsonschema.validate(parsed, SCHEMA)
+        except jsonschema.ValidationError as error:
+            raise Failure(f"the report does not keep to docs/report.schema.json: {error.json_path}: {error.message}") from error
     return Result(done, parsed)
 
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The case programs, scored: both variants, three sizes, with hooks and without (run_cases.py [part of a name])."""
 import os
 import pathlib

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What may go wrong around a run: killed targets, full disks, cut and corrupt traces, unknown opcodes, no clang.
 
 Never a false clean, always a clear message and the right exit code (run_faults.py [part of a name]).

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Programs that state their own verdict, in the first comment lines (run_programs.py [part of a name]).
 
     // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs (begins a variant)

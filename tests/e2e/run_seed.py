@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The documents' program, used where it lies: with its wait, without, and with each way of placing events wrongly.
 
 Where the shared folder is missing all its cases are skipped, or fail if CI=true (run_seed.py [part of a name]).
