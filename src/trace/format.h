@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SSAN_TRACE_VERSION 1u
 
@@ -100,11 +101,28 @@ static inline uint64_t record_mix(uint64_t a, uint64_t b)
     return z ^ (z >> 31);
 }
 
-/* The commit word of the record at `offset` of the file: bytes of another place never look
- * committed. */
-static inline uint64_t record_commit(uint64_t offset, struct record_head head)
+/* The commit word of a record. Low half: made from its offset in the file and its head, so that
+ * bytes of another place never look committed. High half: the sum of its fields, so that a target
+ * that writes astray is noticed. */
+static inline uint32_t record_place(uint64_t offset, struct record_head head)
 {
-    return record_mix(offset, (uint64_t)head.size << 32 | head.kind);
+    return (uint32_t)record_mix(offset, (uint64_t)head.size << 32 | head.kind);
+}
+
+/* Of `bytes` (a multiple of 8) at a multiple of 8. Each word has its own odd factor: a change of
+ * one word always changes the 64-bit sum, and the 32 bits that are kept with a chance of 1 - 2^-32.
+ */
+static inline uint32_t record_sum(const void *from, size_t bytes)
+{
+    const unsigned char *at = from;
+    uint64_t sum = UINT64_C(0x9e3779b97f4a7c15), factor = UINT64_C(0xbf58476d1ce4e5b9);
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, at + i, sizeof word);
+        sum += word * factor;
+        factor += UINT64_C(0x94d049bb133111ea);
+    }
+    return (uint32_t)(record_mix(sum, bytes) >> 32);
 }
 
 #endif

@@ -193,20 +193,19 @@ static enum ssan_status open_file(struct reader **reader, const char *path, int 
 
 enum ssan_status reader_open(struct reader **reader, const char *path, struct ssan_error *err)
 {
-    if (strcmp(path, "-") == 0) {
-        return open_text(reader, "standard input", STDIN_FILENO, err);
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_input = strcmp(path, "-") == 0;
+    int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
     }
-    enum ssan_status status = open_file(reader, path, fd, err);
-    if (status != SSAN_OK) {
+    enum ssan_status status =
+        is_input ? open_text(reader, "standard input", fd, err) : open_file(reader, path, fd, err);
+    if (status == SSAN_OK) {
+        (*reader)->source = (struct ssan_source){next, go_back};
+    } else if (!is_input) {
         close(fd);
-        return status;
     }
-    (*reader)->source = (struct ssan_source){next, go_back};
-    return SSAN_OK;
+    return status;
 }
 
 enum ssan_status reader_open_listing(struct reader **reader, const char *name, const char *text,

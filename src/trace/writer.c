@@ -101,11 +101,12 @@ static inline unsigned char *chunk_memory(const struct writer *writer, uint64_t 
 }
 
 /* The commit word is the last thing of a record to be seen: release, paired with the reader's look
- * at it first. */
-static inline void commit(unsigned char *at, uint64_t offset, struct record_head head)
+ * at it first. The sum is taken of what stands in the file, which the cache still holds. */
+static inline void commit(unsigned char *at, uint64_t offset, struct record_head head, size_t bytes)
 {
     _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)(at + head.size - RECORD_COMMIT);
-    atomic_store_explicit(word, record_commit(offset, head), memory_order_release);
+    uint64_t sum = record_sum(at + sizeof head, bytes);
+    atomic_store_explicit(word, sum << 32 | record_place(offset, head), memory_order_release);
 }
 
 /* Makes chunk `number` usable. Under the lock. */
@@ -166,7 +167,7 @@ static inline unsigned char *reserve(struct writer *writer, uint32_t size, uint6
             struct record_head head = {(uint32_t)(LIVE_CHUNK - at), RECORD_PAD};
             unsigned char *rest = chunk_memory(writer, number) + at;
             memcpy(rest, &head, sizeof head);
-            commit(rest, chunk_offset(number) + at, head);
+            commit(rest, chunk_offset(number) + at, head, 0);
         }
         if (!next_chunk_slow(writer, number)) {
             return NULL;
@@ -238,7 +239,8 @@ static void put(struct ssan_sink *sink, const struct ssan_event *event)
         return;
     }
     record_write(at, (uint32_t)bytes, event);
-    commit(at, offset, (struct record_head){(uint32_t)bytes, (uint32_t)event->kind});
+    commit(at, offset, (struct record_head){(uint32_t)bytes, (uint32_t)event->kind},
+           bytes - RECORD_LEAST);
     if (writer->kill_after_records &&
         atomic_fetch_add(&writer->records, 1) + 1 == writer->kill_after_records) {
         kill(getpid(), SIGKILL);
