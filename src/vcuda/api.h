@@ -1,0 +1,48 @@
+/* What the entry points do, where it depends on the default stream of the calling translation unit.
+ *
+ * Entry points come twice (api_entry.c): with `per_thread` false, and as name_ptsz or name_ptds
+ * with it true (R-STREAM-9). All of these run inside a call that has begun: device lock held. */
+#ifndef SSAN_VCUDA_API_H
+#define SSAN_VCUDA_API_H
+
+#include "vcuda/device.h"
+
+cudaError_t api_stream_priority(struct call *call, cudaStream_t handle, bool per_thread,
+                                int *priority);
+cudaError_t api_stream_flags(struct call *call, cudaStream_t handle, bool per_thread,
+                             unsigned *flags);
+cudaError_t api_stream_id(struct call *call, cudaStream_t handle, bool per_thread,
+                          unsigned long long *id);
+cudaError_t api_stream_synchronize(struct call *call, cudaStream_t handle, bool per_thread);
+cudaError_t api_stream_query(struct call *call, cudaStream_t handle, bool per_thread);
+cudaError_t api_stream_wait(struct call *call, cudaStream_t handle, bool per_thread,
+                            cudaEvent_t event, unsigned flags);
+cudaError_t api_event_record(struct call *call, cudaEvent_t event, cudaStream_t handle,
+                             bool per_thread, unsigned flags);
+cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread,
+                         const struct hostfunc *hostfunc);
+cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 block, void **args,
+                       size_t shared_bytes, cudaStream_t handle, bool per_thread);
+/* The site of the launch configuration that was popped last; makes it the call's, once. */
+void api_launch_site(struct call *call);
+
+cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMemcpyKind kind,
+                     enum ssan_form form, cudaStream_t handle, bool per_thread);
+cudaError_t api_memset(struct call *call, const struct transfer *set, enum ssan_form form,
+                       cudaStream_t handle, bool per_thread);
+/* The symbol's side of a copy: address of `count` bytes at `offset`. */
+cudaError_t api_symbol(struct call *call, const void *symbol, size_t offset, size_t count,
+                       uint64_t *address);
+
+/* Makes a created operation an item of its stream, tells it and lets the schedule run it. Takes the
+ * caller's reference. `also` as in queue_link; `event` (may be NULL) gets it as its record; `name`
+ * and `event_id` as in emit_op. */
+cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum ssan_form form,
+                       const char *name, struct event *event, uint32_t event_id);
+
+static inline uint64_t api_address(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+#endif

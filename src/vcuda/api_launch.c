@@ -1,0 +1,184 @@
+/* Kernel launches: configuration, checks, parameters; and host functions. */
+#include "vcuda/api.h"
+#include "ssan/compiler_abi.h"
+#include "vcuda/emit.h"
+#include "vcuda/handle.h"
+#include "vcuda/limits.h"
+#include "vcuda/output.h"
+#include "vcuda/program.h"
+#include "vcuda/queue.h"
+#include "vcuda/sched.h"
+#include "vcuda/site.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct configuration {
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    uint32_t site;
+};
+
+#define CONFIGURATIONS 8
+
+/* Arguments of a launch may themselves launch, so configurations nest. */
+static _Thread_local struct configuration configurations[CONFIGURATIONS];
+static _Thread_local unsigned configuration_count;
+static _Thread_local uint32_t
+    popped_site; /* of the configuration popped last, for the launch that follows */
+
+static unsigned push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+                     const void *frame)
+{
+    if (configuration_count == CONFIGURATIONS) {
+        call_set_last_error(cudaErrorLaunchFailure);
+        return 1; /* no launch is made then */
+    }
+    emit_open();
+    configurations[configuration_count++] =
+        (struct configuration){grid, block, shared_bytes, stream, site_capture(frame)};
+    return 0;
+}
+
+EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
+                                              cudaStream_t stream)
+{
+    return push(grid, block, shared_bytes, stream, __builtin_frame_address(0));
+}
+
+EXPORTED unsigned __cudaPushCallConfiguration_ptsz(dim3 grid, dim3 block, size_t shared_bytes,
+                                                   cudaStream_t stream)
+{
+    return push(grid, block, shared_bytes, stream ? stream : cudaStreamPerThread,
+                __builtin_frame_address(0));
+}
+
+EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
+                                                void *stream_out)
+{
+    const struct configuration *top;
+    if (configuration_count == 0) {
+        return cudaErrorMissingConfiguration;
+    }
+    top = &configurations[--configuration_count];
+    *grid = top->grid;
+    *block = top->block;
+    *shared_bytes = top->shared_bytes;
+    *(cudaStream_t *)stream_out = top->stream;
+    popped_site = top->site;
+    return cudaSuccess;
+}
+
+void api_launch_site(struct call *call)
+{
+    call->site = popped_site;
+    popped_site = 0;
+}
+
+static cudaError_t check_limits(const struct kernel *kernel, dim3 grid, dim3 block,
+                                size_t shared_bytes)
+{
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    uint64_t shared = kernel->code->shared_bytes + (uint64_t)shared_bytes;
+    uint64_t most = kernel->most_shared_bytes
+                        ? kernel->code->shared_bytes + kernel->most_shared_bytes
+                        : LIMIT_SHARED_BYTES;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || grid.x > LIMIT_GRID_X ||
+        grid.y > LIMIT_GRID_YZ || grid.z > LIMIT_GRID_YZ || block.x > LIMIT_BLOCK_XY ||
+        block.y > LIMIT_BLOCK_XY || block.z > LIMIT_BLOCK_Z || threads > LIMIT_THREADS) {
+        return cudaErrorInvalidConfiguration;
+    }
+    if (kernel->code->max_threads && threads > kernel->code->max_threads) {
+        return cudaErrorLaunchOutOfResources;
+    }
+    return shared_bytes > UINT32_MAX || shared > most ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static bool copy_params(struct launch *launch, void **args)
+{
+    const struct ptx_kernel *code = launch->kernel;
+    launch->params = mem_zalloc(1, code->param_bytes);
+    if (!launch->params) {
+        return false;
+    }
+    for (size_t i = 0; i < code->param_count; i++) {
+        memcpy((char *)launch->params + code->params[i].offset, args[i],
+               code->params[i].size_bytes);
+    }
+    return true;
+}
+
+cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 block, void **args,
+                       size_t shared_bytes, cudaStream_t handle, bool per_thread)
+{
+    struct kernel *kernel;
+    struct stream *stream;
+    struct op *op;
+    cudaError_t error = program_find_kernel(call, stub, &kernel);
+    if (error == cudaSuccess) {
+        error = check_limits(kernel, grid, block, shared_bytes);
+    }
+    if (error == cudaSuccess) {
+        error = handle_find_stream(call, handle, per_thread, &stream);
+    }
+    if (error == cudaSuccess && kernel->code->param_count > 0 && !args) {
+        error = cudaErrorInvalidValue;
+    }
+    if (error != cudaSuccess) {
+        return error;
+    }
+    op = queue_create(SSAN_op_kind_KERNEL, stream);
+    if (!op) {
+        return cudaErrorMemoryAllocation;
+    }
+    op->launch = (struct launch){.module = kernel->module,
+                                 .kernel = kernel->code,
+                                 .grid = {grid.x, grid.y, grid.z},
+                                 .block = {block.x, block.y, block.z},
+                                 .shared_bytes = (uint32_t)shared_bytes};
+    if (!copy_params(&op->launch, args)) {
+        queue_drop(op);
+        return cudaErrorMemoryAllocation;
+    }
+    return api_submit(call, op, NULL, SSAN_form_ASYNC, kernel->name, NULL, 0);
+}
+
+/* The name of a host function where the dynamic symbols know it; empty otherwise. */
+static void name_of(const void *function, char *name, size_t room)
+{
+    Dl_info info;
+    name[0] = '\0';
+    if (dladdr(function, &info) && info.dli_saddr == function && info.dli_sname) {
+        snprintf(name, room, "%s", info.dli_sname);
+    }
+}
+
+cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread,
+                         const struct hostfunc *hostfunc)
+{
+    char name[256];
+    struct stream *stream;
+    struct op *op;
+    const void *function;
+    cudaError_t error = handle_find_stream(call, handle, per_thread, &stream);
+    if (hostfunc->callback) {
+        memcpy(&function, &hostfunc->callback, sizeof function);
+    } else {
+        memcpy(&function, &hostfunc->function, sizeof function);
+    }
+    if (error == cudaSuccess && !function) {
+        error = cudaErrorInvalidValue;
+    }
+    if (error != cudaSuccess) {
+        return error;
+    }
+    op = queue_create(SSAN_op_kind_HOSTFUNC, stream);
+    if (!op) {
+        return cudaErrorMemoryAllocation;
+    }
+    op->hostfunc = *hostfunc;
+    name_of(function, name, sizeof name);
+    return api_submit(call, op, NULL, SSAN_form_ASYNC, name, NULL, 0);
+}

@@ -1,0 +1,198 @@
+/* The one device, how calls enter and leave it, and its death.
+ *
+ * Invariant: between call_begin and call_end the lock is held, but for the waits of joins. After a
+ * device fault
+ * (`sticky`) nothing runs any more and every call answers with its error (R-ERR-3). */
+#include "vcuda/device.h"
+
+#include "vcuda/callback.h"
+#include "vcuda/emit.h"
+#include "vcuda/executor.h"
+#include "vcuda/exit.h"
+#include "vcuda/guard.h"
+#include "vcuda/memory.h"
+#include "vcuda/output.h"
+#include "vcuda/queue.h"
+#include "vcuda/sched.h"
+#include "vcuda/site.h"
+#include "vcuda/threads.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct device device = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local cudaError_t last_error;
+
+static void init_conditions(void)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&device.changed, &attr);
+    pthread_cond_init(&device.work, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+/* A forked child has no executor: CUDA in it fails as on a real device, unless the parent had not
+ * begun yet. */
+static void in_child(void)
+{
+    pthread_mutex_init(&device.lock, NULL);
+    init_conditions();
+    emit_detach();
+    site_forget();
+    device.orphan = device.started;
+}
+
+__attribute__((constructor(102))) static void prepare(void)
+{
+    init_conditions();
+    device.policy = &sched_eager;
+    pthread_atfork(NULL, NULL, in_child);
+    exit_prepare();
+}
+
+int64_t device_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void device_lock(void)
+{
+    pthread_mutex_lock(&device.lock);
+}
+
+void device_unlock(void)
+{
+    pthread_mutex_unlock(&device.lock);
+}
+
+cudaError_t device_start(void)
+{
+    if (device.started) {
+        return cudaSuccess;
+    }
+    if (!memory_start() || !executor_start()) {
+        return cudaErrorInitializationError;
+    }
+    guard_start();
+    device.started = true;
+    return cudaSuccess;
+}
+
+void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
+{
+    if (device.sticky) {
+        return;
+    }
+    device.sticky = error;
+    emit_fault(op->id, line ? site_line(line) : 0, error, text);
+    output_error(text);
+    emit_closed(op);
+    queue_complete(op);
+    device_cancel();
+}
+
+void device_cancel(void)
+{
+    while (device.sticky && device.ready.count > 0) {
+        struct op *op = device.ready.items[0];
+        queue_take(op);
+        op->state = OP_RUNNING;
+        if (op->kind == SSAN_op_kind_HOSTFUNC && op->hostfunc.callback) {
+            callback_push(op); /* called with the error (R-HF-6) */
+        } else {
+            emit_closed(op);
+            queue_complete(op);
+        }
+    }
+    pthread_cond_broadcast(&device.changed);
+}
+
+void call_begin_always(struct call *call, const char *name, const void *frame)
+{
+    *call = (struct call){.name = name, .frame = frame};
+    emit_open();
+    call->thread = threads_self();
+    device_lock();
+    call->locked = true;
+    device.active_ns = device_now_ns();
+}
+
+bool call_begin(struct call *call, const char *name, const void *frame)
+{
+    cudaError_t error;
+    if (threads_callback()) {
+        *call = (struct call){.name = name, .error = cudaErrorNotPermitted};
+        last_error = cudaErrorNotPermitted;
+        return false;
+    }
+    call_begin_always(call, name, frame);
+    error = device.orphan ? cudaErrorInitializationError : device_start();
+    if (error == cudaSuccess) {
+        error = device.sticky;
+    }
+    if (error == cudaSuccess && device.policy->call) {
+        device.policy->call();
+        error = device.sticky;
+    }
+    if (error != cudaSuccess) {
+        call->error = call_end(call, error);
+        return false;
+    }
+    return true;
+}
+
+cudaError_t call_end(struct call *call, cudaError_t error)
+{
+    if (call->locked) {
+        device.active_ns = device_now_ns();
+        device_unlock();
+        call->locked = false;
+    }
+    output_flush();
+    call->error = error;
+    if (error != cudaSuccess && error != cudaErrorNotReady) {
+        last_error = error; /* NotReady is no error (R-ERR-5) */
+    }
+    return error;
+}
+
+uint32_t call_site(struct call *call)
+{
+    if (!call->site && call->frame) {
+        call->site = site_capture(call->frame);
+    }
+    return call->site;
+}
+
+cudaError_t call_last_error(bool reset)
+{
+    cudaError_t error = last_error;
+    if (error == cudaSuccess && __atomic_load_n(&device.sticky, __ATOMIC_RELAXED)) {
+        error = device.sticky;
+    }
+    if (reset) {
+        last_error = cudaSuccess;
+    }
+    return error;
+}
+
+void call_set_last_error(cudaError_t error)
+{
+    last_error = error;
+}
+
+cudaError_t call_unsupported(const char *name, const void *frame)
+{
+    struct call call;
+    call_begin_always(&call, name, frame);
+    emit_unsupported(name, call.thread, call_site(&call));
+    output_once(name, "is not modelled yet");
+    return call_end(&call, cudaErrorNotSupported);
+}

@@ -1,0 +1,109 @@
+/* Seals the trace however the program ends normally: exit and return from main through on_exit, the
+ * short ways out through functions that stand in for the C library's.
+ *
+ * Invariant: only the process that began the trace ends it, once. What the program still had
+ * pending runs dry: no byte outside of CUDA's live blocks is written and no host function is
+ * called. */
+#include "vcuda/exit.h"
+
+#include "vcuda/cuda.h"
+#include "vcuda/device.h"
+#include "vcuda/emit.h"
+#include "vcuda/output.h"
+#include "vcuda/queue.h"
+#include "vcuda/sched.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static atomic_bool ended;
+static pid_t owner;
+
+/* False when the lock can't be had: this is a signal handler that interrupted a call, or a host
+ * thread hangs in one. */
+static bool lock_for_a_while(void)
+{
+    struct timespec until;
+    int64_t at = device_now_ns() + INT64_C(2000000000);
+    until.tv_sec = at / 1000000000;
+    until.tv_nsec = at % 1000000000;
+    return pthread_mutex_clocklock(&device.lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
+/* Runs what can run of what pends; kernels that spin stay open. */
+static void run_rest(void)
+{
+    int64_t deadline = device_now_ns() + INT64_C(20000000000);
+    device.exiting = true;
+    while (device.started && !device.sticky && device_now_ns() < deadline) {
+        struct op *op;
+        if (device.job) {
+            pthread_cond_wait(&device.changed, &device.lock);
+        } else if ((op = sched_oldest(false)) != NULL) {
+            sched_run(op);
+        } else {
+            break;
+        }
+    }
+}
+
+static void end_process(int code)
+{
+    if (getpid() != owner || atomic_exchange(&ended, true)) {
+        return;
+    }
+    if (emit_is_on() && lock_for_a_while()) {
+        if (!device.orphan) {
+            run_rest();
+        }
+        device_unlock();
+    }
+    output_flush();
+    emit_exit((uint32_t)code & 0xff);
+}
+
+static void on_normal_exit(int code, void *unused)
+{
+    end_process(code);
+}
+
+static void set_owner(void)
+{
+    owner = getpid();
+    atomic_store(&ended, false);
+}
+
+void exit_prepare(void)
+{
+    set_owner();
+    pthread_atfork(NULL, NULL, set_owner);
+    on_exit(on_normal_exit, NULL);
+}
+
+typedef void leave_function(int);
+
+static _Noreturn void leave(const char *name, int code)
+{
+    leave_function *function;
+    end_process(code);
+    *(void **)&function = dlsym(RTLD_NEXT, name);
+    function(code);
+    __builtin_unreachable();
+}
+
+EXPORTED _Noreturn void _exit(int code)
+{
+    leave("_exit", code);
+}
+
+EXPORTED _Noreturn void _Exit(int code)
+{
+    leave("_Exit", code);
+}
+
+EXPORTED _Noreturn void quick_exit(int code)
+{
+    leave("quick_exit", code);
+}

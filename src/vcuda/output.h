@@ -1,0 +1,16 @@
+/* What the device says: output of device printf, and lines of its own on stderr. */
+#ifndef SSAN_VCUDA_OUTPUT_H
+#define SSAN_VCUDA_OUTPUT_H
+
+#include <stddef.h>
+
+/* Keeps bytes of device printf until the next call of a host thread ends. Any thread. */
+void output_keep(const char *bytes, size_t length);
+/* Writes what is kept to stdout. Not under a lock of ours. */
+void output_flush(void);
+/* "streamsan: `text`" on stderr. */
+void output_error(const char *text);
+/* "streamsan: `name` `text`" on stderr, once for each name. */
+void output_once(const char *name, const char *text);
+
+#endif

@@ -1,0 +1,223 @@
+/* Modules are parsed when something of them is used first, as with lazy loading; then their
+ * variables get memory.
+ *
+ * Invariant: a loaded module's variables are all bound, and module and text live until the process
+ * ends, so that what pends at exit can still run. */
+#include "vcuda/program.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "ptx/demangle.h"
+#include "ssan/compiler_abi.h"
+#include "vcuda/emit.h"
+#include "vcuda/memory.h"
+#include "vcuda/output.h"
+#include "vcuda/queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WRAPPER_MAGIC 0x466243b1
+
+struct wrapper {
+    int magic, version;
+    const void *data;
+    void *unused;
+};
+
+struct program {
+    const char *text; /* NULL: not code that this device knows */
+    struct ptx_module *module;
+    bool tried;
+    cudaError_t error;
+};
+
+struct function {
+    struct program *program;
+    const char *name;
+    struct kernel kernel;
+    bool found;
+};
+
+struct variable {
+    struct program *program;
+    const char *name;
+    uint64_t address, size_bytes;
+};
+
+static struct arena names;
+static struct map functions,
+    variables; /* by stub and by shadow, to struct function and struct variable */
+
+struct program *program_create(const void *data)
+{
+    const struct wrapper *wrapper = data;
+    struct program *program = mem_zalloc(1, sizeof *program);
+    if (program && wrapper->magic == WRAPPER_MAGIC &&
+        memcmp(wrapper->data, SSAN_BLOB_MAGIC, SSAN_BLOB_MAGIC_SIZE) == 0) {
+        program->text = (const char *)wrapper->data + SSAN_BLOB_MAGIC_SIZE;
+    }
+    return program;
+}
+
+bool program_add_function(struct program *program, const void *stub, const char *name)
+{
+    struct function *function = mem_zalloc(1, sizeof *function);
+    if (!function) {
+        return false;
+    }
+    function->program = program;
+    function->name = name;
+    if (!map_set(&functions, (uint64_t)(uintptr_t)stub, (uint64_t)(uintptr_t)function)) {
+        mem_free(function);
+        return false;
+    }
+    return true;
+}
+
+bool program_add_variable(struct program *program, const void *shadow, const char *name,
+                          uint64_t size_bytes, bool is_constant)
+{
+    struct variable *variable = mem_zalloc(1, sizeof *variable);
+    if (!variable) {
+        return false;
+    }
+    variable->program = program;
+    variable->name = name;
+    variable->size_bytes = size_bytes;
+    if (!map_set(&variables, (uint64_t)(uintptr_t)shadow, (uint64_t)(uintptr_t)variable)) {
+        mem_free(variable);
+        return false;
+    }
+    return true;
+}
+
+/* Memory for the variables of a module. */
+static cudaError_t bind_globals(struct call *call, struct ptx_module *module)
+{
+    struct memory_block block;
+    size_t count = ptx_global_count(module);
+    for (size_t i = 0; i < count; i++) {
+        const struct ptx_global *global = ptx_global_at(module, i);
+        cudaError_t error;
+        if (global->is_external) {
+            char text[256];
+            snprintf(text, sizeof text, "variable '%s' is defined in no device code of its file",
+                     global->name);
+            output_error(text);
+            return cudaErrorSharedObjectSymbolNotFound;
+        }
+        error = memory_alloc_device(global->size_bytes ? global->size_bytes : 1,
+                                    global->align_bytes, ++device.alloc_count, &block);
+        if (error != cudaSuccess) {
+            return error;
+        }
+        memory_set_variable(block.address);
+        if (global->is_const) {
+            memory_set_constant(block.address);
+        }
+        ptx_bind_global(module, i, block.address);
+        emit_alloc(call, global->is_const ? "__constant__" : "__device__", &block);
+        emit_name(SSAN_object_POINTER, block.address, global->name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ptx_global_init(module, i, memory_at(ptx_global_at(module, i)->address));
+    }
+    return cudaSuccess;
+}
+
+/* Tells why device code can't be used. */
+static cudaError_t refuse(struct call *call, const struct ssan_error *err)
+{
+    char text[640];
+    snprintf(text, sizeof text, "device code can't be loaded: %s", err->text);
+    output_error(text);
+    emit_unsupported(text, call->thread, call_site(call));
+    return err->status == SSAN_UNSUPPORTED ? cudaErrorNotSupported
+           : err->status == SSAN_NO_MEMORY ? cudaErrorMemoryAllocation
+                                           : cudaErrorInvalidPtx;
+}
+
+static cudaError_t load(struct call *call, struct program *program)
+{
+    struct ssan_error err;
+    if (program->tried) {
+        return program->error;
+    }
+    program->tried = true;
+    program->error = cudaErrorNoKernelImageForDevice;
+    if (!program->text) {
+        output_error("device code that was not built by 'streamsan cc' can't run here");
+        return program->error;
+    }
+    if (ptx_parse(&program->module, program->text, strlen(program->text), &err) != SSAN_OK) {
+        program->error = refuse(call, &err);
+    } else {
+        program->error = bind_globals(call, program->module);
+    }
+    return program->error;
+}
+
+static cudaError_t resolve(struct call *call, struct function *function)
+{
+    struct kernel *kernel = &function->kernel;
+    if (function->found) {
+        return cudaSuccess;
+    }
+    kernel->module = function->program->module;
+    kernel->code = ptx_kernel_find(kernel->module, function->name);
+    if (!kernel->code) {
+        return cudaErrorInvalidDeviceFunction;
+    }
+    if (kernel->code->unresolved) {
+        struct ssan_error err = {.status = SSAN_UNSUPPORTED};
+        snprintf(err.text, sizeof err.text,
+                 "kernel '%s' calls '%s' (line %u), which nothing defines", function->name,
+                 kernel->code->unresolved, kernel->code->unresolved_line);
+        return refuse(call, &err);
+    }
+    kernel->name = demangle_name(&names, function->name);
+    if (!kernel->name) {
+        return cudaErrorMemoryAllocation;
+    }
+    function->found = true;
+    return cudaSuccess;
+}
+
+cudaError_t program_find_kernel(struct call *call, const void *stub, struct kernel **kernel)
+{
+    uint64_t *known = map_find(&functions, (uint64_t)(uintptr_t)stub);
+    struct function *function = known ? (struct function *)(uintptr_t)*known : NULL;
+    cudaError_t error = function ? load(call, function->program) : cudaErrorInvalidDeviceFunction;
+    if (error == cudaSuccess) {
+        error = resolve(call, function);
+    }
+    if (error == cudaSuccess) {
+        *kernel = &function->kernel;
+    }
+    return error;
+}
+
+cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
+                                  uint64_t *size_bytes)
+{
+    uint64_t *known = map_find(&variables, (uint64_t)(uintptr_t)shadow);
+    struct variable *variable = known ? (struct variable *)(uintptr_t)*known : NULL;
+    cudaError_t error = variable ? load(call, variable->program) : cudaErrorInvalidSymbol;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    for (size_t i = 0; variable->address == 0 && i < ptx_global_count(variable->program->module);
+         i++) {
+        const struct ptx_global *global = ptx_global_at(variable->program->module, i);
+        if (strcmp(global->name, variable->name) == 0) {
+            variable->address = global->address;
+        }
+    }
+    if (variable->address == 0) {
+        return cudaErrorInvalidSymbol; /* nothing on the device uses it, so clang left it out */
+    }
+    *address = variable->address;
+    *size_bytes = variable->size_bytes;
+    return cudaSuccess;
+}

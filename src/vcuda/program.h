@@ -1,0 +1,34 @@
+/* Device code that the program registered: modules, kernels by their host stubs, variables by their
+ * host shadows. */
+#ifndef SSAN_VCUDA_PROGRAM_H
+#define SSAN_VCUDA_PROGRAM_H
+
+#include "vcuda/device.h"
+
+struct program;
+
+/* A translation unit's device code; `wrapper` as in compiler_abi.h. NULL when out of memory. Device
+ * lock held. */
+struct program *program_create(const void *wrapper);
+/* Names are borrowed for ever: they lie in the executable. False when out of memory. Device lock
+ * held. */
+bool program_add_function(struct program *program, const void *stub, const char *name);
+bool program_add_variable(struct program *program, const void *shadow, const char *name,
+                          uint64_t size_bytes, bool is_constant);
+
+struct kernel {
+    const struct ptx_module *module;
+    const struct ptx_kernel *code;
+    const char *name;           /* demangled, without arguments; lives as long as the process */
+    uint32_t most_shared_bytes; /* dynamic, as set by cudaFuncSetAttribute; 0: the default limit */
+};
+
+/* The kernel of a host stub, its module loaded. cudaErrorInvalidDeviceFunction for what is none,
+ * the module's own error when it can't be loaded (told on stderr). Device lock held. */
+cudaError_t program_find_kernel(struct call *call, const void *stub, struct kernel **kernel);
+/* The device address and size of a variable's host shadow; cudaErrorInvalidSymbol. Device lock
+ * held. */
+cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
+                                  uint64_t *size_bytes);
+
+#endif

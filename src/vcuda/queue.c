@@ -1,0 +1,266 @@
+/* Operations and the edges between them.
+ *
+ * Invariant: an operation is in `ready` iff all it needs is done and it neither runs nor is done;
+ * its stream's items form a chain, so at most one of them is ready. The naive model is semantics.md
+ * 0.4 with real operations in place of clocks: T[s] is the stream's tail, LEG the legacy stream's,
+ * BLK the tails of all blocking streams. Submission costs O(1), in the legacy stream O(streams). */
+#include "vcuda/queue.h"
+
+#include "vcuda/emit.h"
+
+#include <string.h>
+
+struct op *queue_create(enum ssan_op_kind kind, struct stream *stream)
+{
+    struct op *op = mem_zalloc(1, sizeof *op);
+    if (op) {
+        op->kind = kind;
+        op->stream = stream;
+        op->refs = 1;
+    }
+    return op;
+}
+
+void queue_hold(struct op *op)
+{
+    op->refs++;
+}
+
+static void free_contents(struct op *op)
+{
+    if (op->kind == SSAN_op_kind_KERNEL) {
+        ptx_exec_destroy(op->launch.exec);
+        mem_free(op->launch.params);
+        op->launch.exec = NULL;
+        op->launch.params = NULL;
+    } else if (op->kind == SSAN_op_kind_COPY) {
+        mem_free(op->transfer.staged);
+        op->transfer.staged = NULL;
+    }
+}
+
+static void drop_list(struct op_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        queue_drop(list->items[i]);
+    }
+    VEC_FREE(list);
+}
+
+void queue_drop(struct op *op)
+{
+    if (!op || --op->refs > 0) {
+        return;
+    }
+    /* The last reference of an operation in the queue goes after it is done: then both lists are
+     * empty, and this doesn't recurse further than one level. */
+    free_contents(op);
+    drop_list(&op->needs);
+    drop_list(&op->dependents);
+    mem_free(op);
+}
+
+bool queue_is_blocking(const struct stream *stream)
+{
+    return stream->flavour == SSAN_stream_flavour_BLOCKING ||
+           stream->flavour == SSAN_stream_flavour_PER_THREAD;
+}
+
+static bool add_need(struct op *op, struct op *need)
+{
+    if (!need || need->state == OP_DONE) {
+        return true;
+    }
+    for (size_t i = 0; i < op->needs.count; i++) {
+        if (op->needs.items[i] == need) {
+            return true;
+        }
+    }
+    if (!VEC_RESERVE(&need->dependents, need->dependents.count + 1) ||
+        !VEC_PUSH(&op->needs, need)) {
+        return false;
+    }
+    queue_hold(need);
+    return true;
+}
+
+bool queue_link(struct op *op, struct op *also)
+{
+    struct stream *stream = op->stream;
+    bool ok = add_need(op, stream->tail) && add_need(op, also);
+    if (stream == device.legacy) {
+        for (size_t i = 0; ok && i < device.streams.count; i++) {
+            struct stream *other = device.streams.items[i];
+            ok = !queue_is_blocking(other) || add_need(op, other->tail);
+        }
+    } else if (queue_is_blocking(stream) && device.legacy) {
+        ok = ok && add_need(op, device.legacy->tail);
+    }
+    return ok && VEC_RESERVE(&device.ready, device.pending + 1);
+}
+
+uint64_t queue_next_id(void)
+{
+    return ++device.op_count;
+}
+
+void queue_submit(struct op *op)
+{
+    op->id = queue_next_id();
+    for (size_t i = 0; i < op->needs.count; i++) {
+        struct op *need = op->needs.items[i];
+        queue_hold(op);
+        need->dependents.items[need->dependents.count++] = op;
+    }
+    op->unmet = (uint32_t)op->needs.count;
+    queue_hold(op); /* the queue's */
+    queue_hold(op); /* the tail's */
+    queue_drop(op->stream->tail);
+    op->stream->tail = op;
+    device.pending++;
+    op->state = OP_WAITING;
+    if (op->unmet == 0) {
+        queue_put_back(op);
+    }
+}
+
+void queue_put_back(struct op *op)
+{
+    op->state = OP_READY;
+    device.ready.items[device.ready.count++] = op;
+}
+
+void queue_take(struct op *op)
+{
+    for (size_t i = 0; i < device.ready.count; i++) {
+        if (device.ready.items[i] == op) {
+            memmove(&device.ready.items[i], &device.ready.items[i + 1],
+                    (device.ready.count - i - 1) * sizeof *device.ready.items);
+            device.ready.count--;
+            return;
+        }
+    }
+}
+
+static void free_stream_if_idle(struct stream *stream)
+{
+    if (!stream->destroyed || (stream->tail && stream->tail->state != OP_DONE)) {
+        return;
+    }
+    for (size_t i = 0; i < device.streams.count; i++) {
+        if (device.streams.items[i] == stream) {
+            device.streams.items[i] = device.streams.items[--device.streams.count];
+            break;
+        }
+    }
+    queue_drop(stream->tail);
+    mem_free(stream);
+}
+
+void queue_complete(struct op *op)
+{
+    struct op_list dependents = op->dependents;
+    memset(&op->dependents, 0, sizeof op->dependents);
+    op->state = OP_DONE;
+    op->time = device.clock;
+    device.pending--;
+    device.progress++;
+    free_contents(op);
+    drop_list(&op->needs);
+    for (size_t i = 0; i < dependents.count; i++) {
+        struct op *next = dependents.items[i];
+        if (--next->unmet == 0 && next->state == OP_WAITING) {
+            queue_put_back(next);
+        }
+    }
+    drop_list(&dependents);
+    if (op->stream->tail == op) {
+        free_stream_if_idle(op->stream);
+    }
+    queue_drop(op);
+}
+
+static bool add_target(struct op_list *targets, struct op *op)
+{
+    if (!op || op->state == OP_DONE) {
+        return true;
+    }
+    if (!VEC_PUSH(targets, op)) {
+        return false;
+    }
+    queue_hold(op);
+    return true;
+}
+
+bool queue_targets(struct op_list *targets, struct stream *stream)
+{
+    if (stream && stream != device.legacy) {
+        return add_target(targets, stream->tail);
+    }
+    for (size_t i = 0; i < device.streams.count; i++) {
+        struct stream *other = device.streams.items[i];
+        if ((!stream || other == stream || queue_is_blocking(other)) &&
+            !add_target(targets, other->tail)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void queue_targets_finish(struct op_list *targets)
+{
+    drop_list(targets);
+}
+
+bool queue_all_done(const struct op_list *targets)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        if (targets->items[i]->state != OP_DONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool queue_walk(struct op *target, bool (*visit)(struct op *op, void *self), void *self)
+{
+    struct op_list stack = {0};
+    uint64_t walk = ++device.visits;
+    bool ok = true;
+    target->visit = walk;
+    if (target->state != OP_DONE && visit(target, self)) {
+        ok = VEC_PUSH(&stack, target);
+    }
+    while (ok && stack.count > 0) {
+        struct op *op = stack.items[--stack.count];
+        for (size_t i = 0; ok && i < op->needs.count; i++) {
+            struct op *need = op->needs.items[i];
+            if (need->visit != walk && need->state != OP_DONE) {
+                need->visit = walk;
+                if (visit(need, self)) {
+                    ok = VEC_PUSH(&stack, need);
+                }
+            }
+        }
+    }
+    VEC_FREE(&stack);
+    return ok;
+}
+
+struct stream *queue_new_stream(enum ssan_stream_flavour flavour)
+{
+    struct stream *stream = mem_zalloc(1, sizeof *stream);
+    if (!stream || !VEC_PUSH(&device.streams, stream)) {
+        mem_free(stream);
+        return NULL;
+    }
+    stream->flavour = flavour;
+    stream->id = ++device.stream_count;
+    return stream;
+}
+
+void queue_abandon_stream(struct stream *stream)
+{
+    stream->destroyed = true;
+    free_stream_if_idle(stream);
+}

@@ -1,0 +1,304 @@
+/* The machinery that all schedules share: joins, queries, parked kernels, progress without calls.
+ *
+ * Invariant: an operation begins only out of the ready list, so no schedule can break an edge;
+ * schedules choose among what may run. A join marks what it needs once (`wanted`), so all joins
+ * together cost O(operations + edges). */
+#include "vcuda/sched.h"
+
+#include "vcuda/callback.h"
+#include "vcuda/emit.h"
+#include "vcuda/executor.h"
+#include "vcuda/queue.h"
+#include "vcuda/threads.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without a call for this long the device goes on by itself (design.md 5). */
+#define SILENCE_NS (INT64_C(100) * 1000 * 1000)
+/* How often a parked kernel is tried again while a host thread runs that may release it. */
+#define RETRY_NS (INT64_C(2) * 1000 * 1000)
+
+bool sched_set(const char *schedule)
+{
+    char *end;
+    unsigned long long seed;
+    if (strcmp(schedule, "eager") == 0) {
+        device.policy = &sched_eager;
+    } else if (strcmp(schedule, "lazy") == 0) {
+        device.policy = &sched_lazy;
+    } else if (strncmp(schedule, "random:", 7) == 0 && schedule[7] >= '0' && schedule[7] <= '9') {
+        seed = strtoull(schedule + 7, &end, 10);
+        if (*end != '\0') {
+            return false;
+        }
+        device.rng.state = seed;
+        device.policy = &sched_random;
+    } else {
+        return false;
+    }
+    strncpy(device.schedule, schedule, sizeof device.schedule - 1);
+    return true;
+}
+
+static bool is_fresh(const struct op *op, bool wanted)
+{
+    return !op->parked && (!wanted || op->wanted);
+}
+
+struct op *sched_oldest(bool wanted)
+{
+    struct op *best = NULL;
+    for (size_t i = 0; i < device.ready.count; i++) {
+        struct op *op = device.ready.items[i];
+        if (is_fresh(op, wanted) && (!best || op->id < best->id)) {
+            best = op;
+        }
+    }
+    return best;
+}
+
+struct op *sched_newest(bool wanted)
+{
+    struct op *best = NULL;
+    for (size_t i = 0; i < device.ready.count; i++) {
+        struct op *op = device.ready.items[i];
+        if (is_fresh(op, wanted) && (!best || op->id > best->id)) {
+            best = op;
+        }
+    }
+    return best;
+}
+
+/* A parked kernel that may find another world than when it was tried last. */
+static struct op *stale_parked(bool wanted)
+{
+    struct op *best = NULL;
+    for (size_t i = 0; i < device.ready.count; i++) {
+        struct op *op = device.ready.items[i];
+        if (op->parked && op->parked_at != device.progress && (!wanted || op->wanted) &&
+            (!best || op->id < best->id)) {
+            best = op;
+        }
+    }
+    return best;
+}
+
+static struct op *any_parked(void)
+{
+    for (size_t i = 0; i < device.ready.count; i++) {
+        if (device.ready.items[i]->parked) {
+            return device.ready.items[i];
+        }
+    }
+    return NULL;
+}
+
+void sched_begin(struct op *op)
+{
+    queue_take(op);
+    op->state = OP_RUNNING;
+    device.active_ns = device_now_ns();
+    switch (op->kind) {
+    case SSAN_op_kind_RECORD:
+    case SSAN_op_kind_WAIT:
+        emit_closed(op);
+        queue_complete(op);
+        pthread_cond_broadcast(&device.changed);
+        break;
+    case SSAN_op_kind_HOSTFUNC:
+        callback_push(op);
+        break;
+    default:
+        device.job = op;
+        pthread_cond_signal(&device.work);
+        break;
+    }
+}
+
+void sched_run(struct op *op)
+{
+    queue_hold(op);
+    sched_begin(op);
+    while (device.job == op) {
+        pthread_cond_wait(&device.changed, &device.lock);
+    }
+    queue_drop(op);
+}
+
+void sched_submitted(struct op *op)
+{
+    if (!device.policy->runs_at_submission) {
+        return;
+    }
+    queue_hold(op);
+    while (op->state != OP_DONE && !device.sticky) {
+        struct op *next;
+        if (device.job) {
+            pthread_cond_wait(&device.changed, &device.lock);
+        } else if ((next = sched_oldest(false)) != NULL) {
+            sched_run(next);
+        } else {
+            break; /* behind a host function or a kernel that spins */
+        }
+    }
+    queue_drop(op);
+}
+
+static bool want(struct op *op, void *self)
+{
+    if (op->wanted) {
+        return false;
+    }
+    op->wanted = true;
+    return true;
+}
+
+/* Every host thread waits for the device, so nobody can release what spins. */
+static bool is_deadlock(void)
+{
+    return device.hostfuncs_running == 0 && device.joining >= threads_free_to_run();
+}
+
+static void wait_for_change(int64_t limit_ns)
+{
+    int64_t at = device_now_ns() + limit_ns;
+    struct timespec until = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+    pthread_cond_timedwait(&device.changed, &device.lock, &until);
+}
+
+/* One step of a join: begins something, or waits. */
+static void join_step(void)
+{
+    struct op *op;
+    if (device.job) {
+        pthread_cond_wait(&device.changed, &device.lock);
+        return;
+    }
+    op = device.policy->pick();
+    if (!op) {
+        op = stale_parked(true);
+    }
+    if (!op && any_parked()) {
+        /* What spins may wait for work that nobody has asked for. */
+        op = sched_oldest(false);
+        if (!op) {
+            op = stale_parked(false);
+        }
+    }
+    if (op) {
+        sched_run(op);
+    } else if (any_parked() && is_deadlock()) {
+        executor_fail_stuck(any_parked());
+    } else if (any_parked()) {
+        wait_for_change(RETRY_NS);
+        device.progress++; /* the host's own memory may have changed */
+    } else {
+        pthread_cond_wait(&device.changed, &device.lock);
+    }
+}
+
+void sched_join(const struct op_list *targets)
+{
+    bool all_marked = true;
+    for (size_t i = 0; i < targets->count; i++) {
+        all_marked &= queue_walk(targets->items[i], want, NULL);
+    }
+    if (!all_marked) {
+        for (size_t i = 0; i < device.ready.count; i++) {
+            device.ready.items[i]->wanted = true; /* out of memory: more than needed may run */
+        }
+    }
+    device.joining++;
+    pthread_cond_broadcast(&device.changed); /* another join may now see that all wait */
+    while (!queue_all_done(targets) && !device.sticky) {
+        join_step();
+    }
+    device.joining--;
+}
+
+void sched_join_op(struct op *op)
+{
+    struct op *items[1] = {op};
+    struct op_list targets = {items, 1, 1};
+    queue_hold(op);
+    sched_join(&targets);
+    queue_drop(op);
+}
+
+struct newest {
+    struct op *fresh, *parked;
+};
+
+static bool find_newest(struct op *op, void *self)
+{
+    struct newest *best = self;
+    if (op->state == OP_READY) {
+        struct op **slot = op->parked ? &best->parked : &best->fresh;
+        if (!*slot || op->id > (*slot)->id) {
+            *slot = op;
+        }
+    }
+    return true;
+}
+
+bool sched_query(const struct op_list *targets, bool *polled)
+{
+    struct newest best = {0};
+    if (queue_all_done(targets)) {
+        *polled = false;
+        return true;
+    }
+    if (!*polled) {
+        *polled = true;
+        return false;
+    }
+    while (device.job && !device.sticky) {
+        pthread_cond_wait(&device.changed, &device.lock);
+    }
+    for (size_t i = 0; i < targets->count; i++) {
+        if (!queue_walk(targets->items[i], find_newest, &best)) {
+            break;
+        }
+    }
+    if (best.fresh) {
+        sched_run(best.fresh);
+    } else if (best.parked) {
+        struct op *other = sched_oldest(false);
+        sched_run(other ? other : best.parked);
+    } else if (device.hostfuncs_running > 0) {
+        wait_for_change(RETRY_NS);
+    }
+    if (!queue_all_done(targets)) {
+        return false;
+    }
+    *polled = false;
+    return true;
+}
+
+struct op *sched_idle(int64_t *until_ns)
+{
+    struct op *op;
+    *until_ns = INT64_MAX;
+    if (device.job || device.sticky || device.ready.count == 0) {
+        return NULL;
+    }
+    if (device.policy->runs_at_submission && (op = sched_oldest(false)) != NULL) {
+        return op;
+    }
+    *until_ns = device.active_ns + SILENCE_NS;
+    if (device_now_ns() < *until_ns) {
+        return NULL;
+    }
+    device.progress++;
+    op = sched_oldest(false);
+    if (!op) {
+        op = stale_parked(false);
+    }
+    if (op && !op->forced_told) {
+        op->forced_told = true;
+        emit_progress_forced(op);
+    }
+    return op;
+}

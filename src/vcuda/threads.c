@@ -1,0 +1,194 @@
+/* Stands in for pthread_create and pthread_join, so that the trace knows the edges between host
+ * threads.
+ *
+ * Invariant: a thread's `thread_start` is in the trace before the thread runs, and `thread_join`
+ * after it ended. Ids are dense and never used again. Threads of ours are made past these
+ * functions; their ids, if they ever need one, count but they do not appear as the program's. One
+ * small lock, a leaf of the lock order. */
+#include "vcuda/threads.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "vcuda/cuda.h"
+#include "vcuda/emit.h"
+#include "vcuda/site.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int join_function(pthread_t, void **);
+
+static _Atomic uint32_t id_count, alive, in_join;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct map ids; /* pthread_t to id, while not joined */
+static _Thread_local uint32_t self_id;
+static _Thread_local bool is_own;
+static _Thread_local uint64_t stack_end, callback_op;
+
+__attribute__((constructor(101))) static void number_main_thread(void)
+{
+    (void)threads_self();
+}
+
+uint32_t threads_self(void)
+{
+    if (self_id == 0) {
+        self_id = atomic_fetch_add(&id_count, 1) + 1;
+        if (!is_own) {
+            atomic_fetch_add(&alive, 1);
+        }
+    }
+    return self_id;
+}
+
+uint32_t threads_free_to_run(void)
+{
+    uint32_t all = atomic_load(&alive), joining = atomic_load(&in_join);
+    return all > joining ? all - joining : 0;
+}
+
+uint64_t threads_stack_end(void)
+{
+    pthread_attr_t attr;
+    void *begin;
+    size_t size;
+    if (stack_end == 0 && pthread_getattr_np(pthread_self(), &attr) == 0) {
+        if (pthread_attr_getstack(&attr, &begin, &size) == 0) {
+            stack_end = (uint64_t)(uintptr_t)begin + size;
+        }
+        pthread_attr_destroy(&attr);
+    }
+    return stack_end;
+}
+
+uint64_t threads_callback(void)
+{
+    return callback_op;
+}
+
+void threads_set_callback(uint64_t op)
+{
+    callback_op = op;
+}
+
+/* The C library's function behind ours. */
+static void *next_function(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+static create_function *real_create(void)
+{
+    static _Atomic(create_function *) known;
+    create_function *function = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!function) {
+        *(void **)&function = next_function("pthread_create");
+        atomic_store_explicit(&known, function, memory_order_relaxed);
+    }
+    return function;
+}
+
+struct start {
+    void *(*function)(void *);
+    void *data;
+    uint32_t id; /* 0: a thread of ours */
+};
+
+static void set_id(pthread_t thread, uint32_t id)
+{
+    pthread_mutex_lock(&lock);
+    (void)map_set(&ids, (uint64_t)thread, id); /* without memory its join gives no edge */
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_end(void *unused)
+{
+    atomic_fetch_sub(&alive, 1);
+}
+
+static void *run_thread(void *data)
+{
+    struct start start = *(struct start *)data;
+    void *result;
+    mem_free(data);
+    if (start.id == 0) {
+        is_own = true;
+        return start.function(start.data);
+    }
+    self_id = start.id;
+    set_id(pthread_self(), start.id);
+    pthread_cleanup_push(on_end, NULL);
+    result = start.function(start.data);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static struct start *make_start(void *(*function)(void *), void *data, uint32_t id)
+{
+    struct start *start = mem_alloc(sizeof *start);
+    if (start) {
+        *start = (struct start){function, data, id};
+    }
+    return start;
+}
+
+int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
+{
+    struct start *start = make_start(function, data, 0);
+    int error = start ? real_create()(thread, NULL, run_thread, start) : ENOMEM;
+    if (error) {
+        mem_free(start);
+    }
+    return error;
+}
+
+EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                            void *(*function)(void *), void *data)
+{
+    uint32_t parent = threads_self();
+    struct start *start = make_start(function, data, 0);
+    int error;
+    if (!start) {
+        return EAGAIN;
+    }
+    start->id = atomic_fetch_add(&id_count, 1) + 1;
+    uint32_t id = start->id;
+    emit_open();
+    emit_thread_start(id, parent, site_capture(__builtin_frame_address(0)));
+    atomic_fetch_add(&alive, 1);
+    error = real_create()(thread, attr, run_thread, start);
+    if (error) {
+        atomic_fetch_sub(&alive, 1);
+        mem_free(start);
+        return error;
+    }
+    set_id(*thread, id);
+    return 0;
+}
+
+EXPORTED int pthread_join(pthread_t thread, void **result)
+{
+    static _Atomic(join_function *) known;
+    join_function *function = atomic_load_explicit(&known, memory_order_relaxed);
+    uint64_t *id;
+    uint32_t joined = 0;
+    int error;
+    if (!function) {
+        *(void **)&function = next_function("pthread_join");
+        atomic_store_explicit(&known, function, memory_order_relaxed);
+    }
+    pthread_mutex_lock(&lock);
+    id = map_find(&ids, (uint64_t)thread);
+    joined = id ? (uint32_t)*id : 0;
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&in_join, 1);
+    error = function(thread, result);
+    atomic_fetch_sub(&in_join, 1);
+    if (error == 0 && joined) {
+        emit_thread_join(threads_self(), joined);
+    }
+    return error;
+}

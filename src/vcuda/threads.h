@@ -1,0 +1,22 @@
+/* Host threads: their ids, who made whom, and how many could still do something. */
+#ifndef SSAN_VCUDA_THREADS_H
+#define SSAN_VCUDA_THREADS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Id of the calling thread; 1 is the main thread. Given at the first call, or when its creator made
+ * it. */
+uint32_t threads_self(void);
+/* Host threads of the program that are alive and not waiting in pthread_join. */
+uint32_t threads_free_to_run(void);
+/* End (exclusive) of the calling thread's stack. */
+uint64_t threads_stack_end(void);
+/* Starts a thread of ours: no host thread of the program. 0 or an errno. */
+int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data);
+/* The operation whose host function this thread runs; 0: none. */
+uint64_t threads_callback(void);
+void threads_set_callback(uint64_t op);
+
+#endif
