@@ -139,7 +139,7 @@ static void also_section(struct strbuf *out, const struct report *report,
     for (i = 0; i < finding->folded_count && i < FOLDED_PRINTED; i++) {
         const struct finding *folded = finding->folded[i];
         strbuf_clear(&text);
-        strbuf_printf(&text, "%s ", check_info(folded->check)->id);
+        strbuf_printf(&text, "%s  ", check_info(folded->check)->id);
         if (folded->severity != finding->severity) {
             strbuf_printf(&text, "(%s) ", severity_word(folded->severity));
         }
@@ -211,20 +211,23 @@ static void id_section(struct strbuf *out, const struct report *report,
                        const struct finding *finding)
 {
     struct strbuf text = {0}, sureness = {0};
-    strbuf_printf(out, "  %-11s%s", "id", finding->id ? finding->id : "?");
+    strbuf_puts(&text, finding->id ? finding->id : "?");
     if (finding->count > 1) {
-        strbuf_printf(out, " (+%" PRIu64 " repeat%s)", finding->count - 1,
+        strbuf_printf(&text, " (+%" PRIu64 " repeat%s)", finding->count - 1,
                       finding->count == 2 ? "" : "s");
     }
+    strbuf_printf(out, "  %-11s", "id");
     if (check_info(finding->check)->family == FAMILY_MISUSE || finding->buffer < 0) {
-        strbuf_puts(out, "\n");
+        strbuf_printf(out, "%s\n", strbuf_text(&text));
+        out->failed |= text.failed;
+        strbuf_finish(&text);
         return;
     }
     add_sureness(&sureness, report, finding);
-    if (LAYOUT_INDENT + 40 + sureness.length <= REPORT_COLUMNS) {
-        strbuf_printf(out, "   %s\n", strbuf_text(&sureness));
+    if (LAYOUT_INDENT + text.length + 3 + sureness.length <= REPORT_COLUMNS) {
+        strbuf_printf(out, "%s   %s\n", strbuf_text(&text), strbuf_text(&sureness));
     } else {
-        strbuf_puts(out, "\n");
+        strbuf_printf(out, "%s\n", strbuf_text(&text));
         layout_wrap(out, NULL, strbuf_text(&sureness));
     }
     out->failed |= text.failed || sureness.failed;

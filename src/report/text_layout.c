@@ -107,8 +107,11 @@ static void fill_row(struct row *row, const struct report *report, const struct 
                   words_verb(report, side));
     layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
     if (op) {
-        strbuf_printf(&row->cells[1], "%s on ", op->label);
-        words_lane(&row->cells[1], report, side->op);
+        strbuf_puts(&row->cells[1], op->label ? op->label : "");
+        if (!words_is_host(op)) {
+            strbuf_puts(&row->cells[1], " on ");
+            words_lane(&row->cells[1], report, side->op);
+        }
         words_place_full(&row->cells[2], &op->at);
     }
     add_device_lines(&row->cells[3], report, side);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define LINE_COLUMNS_MAX 24
-#define LEFT_COLUMNS_MIN 20
+#define LEFT_COLUMNS_MIN 32
+#define LINE_GAP         3
 #define MARK             "    <-- not after "
 
 struct table {
@@ -29,10 +30,10 @@ static void add_access(struct strbuf *out, const struct table *table, int op)
 {
     const struct finding *finding = table->finding;
     if (op == finding->then.op) {
-        strbuf_printf(out, " %s %s", words_verb(table->report, &finding->then),
+        strbuf_printf(out, "   %s %s", words_verb(table->report, &finding->then),
                       words_buffer(table->report, finding->buffer));
     } else if (op == finding->first.op) {
-        strbuf_printf(out, " %s %s", words_verb(table->report, &finding->first),
+        strbuf_printf(out, "   %s %s", words_verb(table->report, &finding->first),
                       words_buffer(table->report, finding->buffer));
     }
 }
@@ -123,7 +124,7 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     const struct report_op *op = words_op(report, index);
     bool right = index == finding->then.op || in_same_lane(op, words_op(report, finding->then.op));
     bool left = in_same_lane(op, words_op(report, finding->first.op));
-    size_t begin = LAYOUT_INDENT + table->line_columns + 2;
+    size_t begin = LAYOUT_INDENT + table->line_columns + LINE_GAP;
     size_t middle = begin + table->left_columns + 2;
     size_t room = right ? REPORT_COLUMNS - middle : table->left_columns;
     struct strbuf cell = {0}, line = {0}, mark = {0};
@@ -182,7 +183,7 @@ static void measure(struct table *table)
             table->left_columns = cell.length + 2;
         }
     }
-    limit = (REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - 4) / 2;
+    limit = (REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - LINE_GAP - 2) / 2;
     if (table->left_columns > limit) {
         table->left_columns = limit;
     }
@@ -198,8 +199,8 @@ void text_order(struct strbuf *out, const struct report *report, const struct fi
         return;
     }
     measure(&table);
-    middle = LAYOUT_INDENT + table.line_columns + 2 + table.left_columns + 2;
-    strbuf_printf(out, "  %-11s%-*s  ", "order", (int)table.line_columns, "line");
+    middle = LAYOUT_INDENT + table.line_columns + LINE_GAP + table.left_columns + 2;
+    strbuf_printf(out, "  %-11s%-*s   ", "order", (int)table.line_columns, "line");
     words_lane(&heading, report, finding->first.op);
     layout_elide(out, strbuf_text(&heading), table.left_columns);
     strbuf_clear(&heading);

@@ -77,7 +77,11 @@ static size_t reasons(struct strbuf *out, const struct report *report)
     }
     if (run->cut) {
         part(out, &count);
-        say(out, "the trace ends before the program did");
+        if (run->exit_signal > 0) {
+            say(out, "signal %d ended the program and left its trace unsealed", run->exit_signal);
+        } else {
+            say(out, "the trace ends before the program did");
+        }
     }
     if (run->open_operations > 0) {
         part(out, &count);
@@ -175,7 +179,7 @@ static void add_size(struct strbuf *out, uint64_t bytes)
         size /= 1024;
         unit++;
     }
-    strbuf_printf(out, unit > 0 && size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
+    strbuf_printf(out, "%.0f %s", size, units[unit]);
 }
 
 void verdict_line(struct strbuf *out, const struct report *report, const struct verdict *verdict)

@@ -198,6 +198,13 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     return count;
 }
 
+const char *object_library(void)
+{
+    static char text[64];
+    snprintf(text, sizeof text, "elfutils %s", dwfl_version(NULL));
+    return text;
+}
+
 void object_close(struct object *object)
 {
     if (object) {

@@ -35,6 +35,8 @@ enum object_state object_state(const struct object *object);
  * address. */
 size_t object_resolve(struct object *object, uint64_t address, struct arena *arena,
                       struct object_frame frames[OBJECT_MAX_INLINED]);
+/* "elfutils 0.188" */
+const char *object_library(void);
 void object_close(struct object *object);
 
 #endif

@@ -192,6 +192,11 @@ void symbols_explain(const struct symbols *symbols, struct strbuf *out)
     }
 }
 
+const char *symbols_library(void)
+{
+    return object_library();
+}
+
 void symbols_destroy(struct symbols *symbols)
 {
     size_t i;

@@ -39,6 +39,9 @@ size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_fr
  * nothing when all is well. Only modules that frames were asked of. */
 void symbols_explain(const struct symbols *symbols, struct strbuf *out);
 
+/* Name and version of the library that reads debug info. */
+const char *symbols_library(void);
+
 void symbols_destroy(struct symbols *symbols);
 
 #endif

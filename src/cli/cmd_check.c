@@ -1,0 +1,80 @@
+/* `streamsan check TRACE...`: the verdict again, from kept traces or listings. */
+#include "cli/commands.h"
+#include "cli/feed.h"
+#include "cli/judge.h"
+#include "cli/output.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* Reads one trace to its end. A damaged or foreign one is an error of the input, not a verdict. */
+static enum ssan_status read_trace(struct feed *feed, const char *path,
+                                   const struct options *options, struct ssan_error *err)
+{
+    struct engine_options engine = {
+        .threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
+        .shadow_limit_bytes = options->shadow_limit,
+    };
+    struct feed_options how = {.engine = &engine, .documented = options->documented};
+    enum ssan_status status = feed_open(feed, path, &how, err);
+    if (status) {
+        return status;
+    }
+    while (feed_step(feed, SIZE_MAX) > 0 && feed->state == FEED_GOING) {
+    }
+    if (feed->state == FEED_DAMAGED) {
+        *err = feed->error;
+        return ssan_fail(err, err->status, err->position, "%s: %.400s", path, feed->error.text);
+    }
+    feed_finish(feed);
+    return SSAN_OK;
+}
+
+/* What `check` ends with when nothing is wrong: cut input is incomplete, the rest of what can't be
+ * read is 65. */
+static int fail_input(const struct ssan_error *err)
+{
+    return command_fail("check", err);
+}
+
+static int check(const struct options *options, const struct timespec *begun)
+{
+    struct judge judge = {.options = options, .verb = "check", .begun = *begun};
+    size_t count = (size_t)options->argument_count, i;
+    struct feed *feeds = mem_zalloc(count, sizeof *feeds);
+    struct ssan_error err = {.status = SSAN_NO_MEMORY, .text = "out of memory"};
+    enum ssan_status status = feeds ? output_probe(options->output, &err) : SSAN_NO_MEMORY;
+    int code;
+    for (i = 0; i < count && status == SSAN_OK; i++) {
+        status = read_trace(&feeds[i], options->arguments[i], options, &err);
+    }
+    code = status ? fail_input(&err) : judge_print(&judge, feeds, count);
+    for (i = 0; feeds && i < count; i++) {
+        feed_close(&feeds[i]);
+    }
+    mem_free(feeds);
+    return code;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct options options;
+    struct timespec begun;
+    struct ssan_error err = {0};
+    int code;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    if (options_read(&options, VERB_CHECK, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
+        code = command_usage("check", &err);
+    } else if (options.help) {
+        code = command_help("check");
+    } else if (options.argument_count == 0) {
+        ssan_fail(&err, SSAN_USAGE, 0, "a trace is missing");
+        code = command_usage("check", &err);
+    } else {
+        code = check(&options, &begun);
+    }
+    options_finish(&options);
+    return code;
+}

@@ -1,0 +1,82 @@
+/* `streamsan doctor`: what works on this machine, and what to install. */
+#include "cli/commands.h"
+#include "cli/place.h"
+#include "cli/program.h"
+
+#include "cc/clang.h"
+
+#include "symbol/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_MISSING 69
+
+static void row(const char *what, const char *state, const char *detail)
+{
+    printf("%-16s %-8s %s\n", what, state, detail);
+}
+
+static bool check_clang(void)
+{
+    struct session session;
+    struct clang found;
+    struct ssan_error err = {0};
+    char detail[320];
+    bool good;
+    session_open(&session, false);
+    good = clang_find(&session, &found, &err) == SSAN_OK;
+    session_close(&session);
+    if (good) {
+        snprintf(detail, sizeof detail, "%s, version %d, with the NVPTX back end", found.path,
+                 found.version);
+    }
+    row("compiler", good ? "ok" : "missing", good ? detail : err.text);
+    return good;
+}
+
+static bool check_part(const char *what, const char *name)
+{
+    char folder[4200], path[4400];
+    bool good = place_library(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%s", good ? folder : "?", name);
+    good = good && access(path, R_OK) == 0;
+    row(what, good ? "ok" : "missing", good ? path : "build or install streamsan again");
+    return good;
+}
+
+static bool check_folder(void)
+{
+    const char *base = getenv("TMPDIR");
+    char path[4200];
+    bool good;
+    snprintf(path, sizeof path, "%s", base && *base ? base : "/tmp");
+    good = access(path, W_OK | X_OK) == 0;
+    row("live traces", good ? "ok" : "missing",
+        good ? path : "set TMPDIR to a folder that can be written");
+    return good;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    bool good;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        return command_help("doctor");
+    }
+    if (argc > 1) {
+        struct ssan_error err;
+        ssan_fail(&err, SSAN_USAGE, 0, "unknown word '%s'", argv[1]);
+        return command_usage("doctor", &err);
+    }
+    row("streamsan", "ok", STREAMSAN_VERSION);
+    good = check_clang();
+    good &= check_part("virtual device", "device.o");
+    good &= check_part("CUDA headers", "include/cuda_runtime.h");
+    good &= check_folder();
+    row("source lines", "ok", symbols_library());
+    row("GPU", program_gpu_is_there() ? "there" : "none",
+        "not needed: kernels run on the virtual device; checking on a GPU is not there yet");
+    return good ? 0 : EXIT_MISSING;
+}

@@ -1,0 +1,23 @@
+/* The verbs. Each gets its words (argv[0] is the verb), prints, and returns the exit code
+ * (report.md 5.8). */
+#ifndef SSAN_CLI_COMMANDS_H
+#define SSAN_CLI_COMMANDS_H
+
+#include "base/status.h"
+
+#define VERB(name, arguments, summary) int cmd_##name(int argc, char **argv);
+#define LATER(name)
+#include "cli/verbs.def"
+#undef VERB
+#undef LATER
+
+/* Prints "streamsan VERB: text" to stderr and returns the exit code of the error's status. */
+int command_fail(const char *verb, const struct ssan_error *err);
+/* The same with what to type for help. */
+int command_usage(const char *verb, const struct ssan_error *err);
+
+/* "usage: streamsan VERB ..." with the options of verbs that have them; returns 0. */
+int command_help(const char *verb);
+void command_list(void);
+
+#endif

@@ -1,0 +1,160 @@
+/* Reads one trace into its engine while it grows, and keeps a compressed copy that can be read
+ * again.
+ *
+ * What goes wrong with the copy does not stop the engine: the verdict stands, and the caller tells
+ * what happened. Space of a live trace is given back in steps of RELEASE_EVENTS, and only while the
+ * copy is good. */
+#include "cli/feed.h"
+
+#include "cli/folder.h"
+
+#include "symbol/sites.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define RELEASE_EVENTS 65536
+
+enum ssan_status feed_open(struct feed *feed, const char *path, const struct feed_options *options,
+                           struct ssan_error *err)
+{
+    enum ssan_status status;
+    memset(feed, 0, sizeof *feed);
+    feed->documented = options->documented;
+    feed->folder = options->folder;
+    feed->path = mem_strdup(path);
+    feed->engine = engine_create(options->engine);
+    if (options->directory) {
+        feed->sites = sites_create(options->directory);
+    }
+    if (!feed->path || !feed->engine || (options->directory && !feed->sites)) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    status = reader_open(&feed->reader, path, err);
+    if (status || !options->kept_path) {
+        return status;
+    }
+    feed->kept_path = mem_strdup(options->kept_path);
+    if (!feed->kept_path) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    keeper_open(&feed->keeper, feed->kept_path, &feed->keep_error);
+    return SSAN_OK;
+}
+
+static bool counts(const struct feed *feed, const struct hazard *hazard, enum severity severity)
+{
+    return (feed->documented ? hazard->documented : hazard->severity) == severity;
+}
+
+uint64_t feed_count(const struct feed *feed, enum severity severity)
+{
+    size_t count, i;
+    uint64_t found = 0;
+    const struct hazard *hazards = engine_hazards(feed->engine, &count);
+    for (i = 0; i < count; i++) {
+        found += counts(feed, &hazards[i], severity);
+    }
+    return found;
+}
+
+static void damage(struct feed *feed)
+{
+    feed->state = FEED_DAMAGED;
+}
+
+/* Gives an event to everybody; false when the feed can't go on. */
+static bool take(struct feed *feed, const struct ssan_event *event)
+{
+    if (feed->keeper) {
+        keeper_put(feed->keeper, event);
+    }
+    if (feed->sites && !sites_take(feed->sites, event)) {
+        ssan_fail(&feed->error, SSAN_NO_MEMORY, 0, "out of memory");
+        damage(feed);
+        return false;
+    }
+    if (engine_feed(feed->engine, event, &feed->error) != SSAN_OK) {
+        damage(feed);
+        return false;
+    }
+    if (event->kind == SSAN_EV_process) {
+        feed->has_process = true;
+        feed->pid = event->process.pid;
+    } else if (event->kind == SSAN_EV_query_findings && feed->folder) {
+        folder_answer(feed->folder, event->query_findings.request,
+                      feed_count(feed, SEVERITY_ERROR));
+    }
+    return true;
+}
+
+size_t feed_step(struct feed *feed, size_t most)
+{
+    struct ssan_source *source = reader_source(feed->reader);
+    size_t taken = 0;
+    while (feed->state == FEED_GOING && taken < most) {
+        struct ssan_event event;
+        switch (ssan_next(source, &event, &feed->error)) {
+        case SSAN_NEXT_EVENT:
+            if (take(feed, &event)) {
+                taken++;
+                feed->events++;
+            }
+            break;
+        case SSAN_NEXT_WAIT:
+            return taken;
+        case SSAN_NEXT_END:
+            feed->state = FEED_WHOLE;
+            break;
+        case SSAN_NEXT_CUT:
+            feed->state = FEED_CUT;
+            break;
+        case SSAN_NEXT_ERROR:
+            damage(feed);
+            break;
+        }
+        if (feed->keeper && taken % RELEASE_EVENTS == RELEASE_EVENTS - 1) {
+            reader_release(feed->reader);
+        }
+    }
+    return taken;
+}
+
+static bool take_line(void *self, const struct ssan_event *event)
+{
+    struct feed *feed = self;
+    if (feed->keeper) {
+        keeper_put(feed->keeper, event);
+    }
+    return engine_feed(feed->engine, event, NULL) == SSAN_OK;
+}
+
+void feed_finish(struct feed *feed)
+{
+    bool judged = feed->state == FEED_WHOLE || feed->state == FEED_CUT || feed->state == FEED_GOING;
+    if (judged && feed->sites) {
+        sites_resolve(feed->sites, take_line, feed);
+    }
+    if (feed->keeper) {
+        struct keeper *keeper = feed->keeper;
+        feed->keeper = NULL;
+        keeper_close(keeper, feed->state == FEED_WHOLE, &feed->keep_error);
+    }
+    if (judged && engine_finish(feed->engine, &feed->error) != SSAN_OK) {
+        damage(feed);
+    }
+}
+
+void feed_close(struct feed *feed)
+{
+    if (feed->keeper) {
+        keeper_close(feed->keeper, false, NULL);
+    }
+    reader_close(feed->reader);
+    engine_destroy(feed->engine);
+    sites_destroy(feed->sites);
+    mem_free(feed->path);
+    mem_free(feed->kept_path);
+    memset(feed, 0, sizeof *feed);
+}

@@ -1,0 +1,178 @@
+/* Makes, watches and removes the folder of a run.
+ *
+ * Requests of several processes share one counter; `findings_answered` may only rise over requests
+ * that have all been seen, so later ones wait in `early`. The folder is flat: control page, live
+ * traces, kept copies. */
+#include "cli/folder.h"
+
+#include "trace/control_abi.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static enum ssan_status fail_errno(struct ssan_error *err, const char *what, const char *path)
+{
+    int error = errno;
+    return ssan_fail(err, error == ENOSPC || error == EDQUOT ? SSAN_FULL : SSAN_IO, 0, "%s %s: %s",
+                     what, path, strerror(error));
+}
+
+/* Gives the page its space first: a mapped page without it would kill with SIGBUS. */
+static enum ssan_status map_page(struct folder *folder, struct ssan_error *err)
+{
+    static const char zeros[CONTROL_BYTES];
+    char path[4096];
+    void *page;
+    int fd;
+    snprintf(path, sizeof path, "%s/" CONTROL_FILE, folder->directory);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return fail_errno(err, "can't create", path);
+    }
+    if (write(fd, zeros, sizeof zeros) != (ssize_t)sizeof zeros) {
+        enum ssan_status status = fail_errno(err, "can't write", path);
+        close(fd);
+        return status;
+    }
+    page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (page == MAP_FAILED) {
+        return fail_errno(err, "can't map", path);
+    }
+    folder->page = page;
+    return SSAN_OK;
+}
+
+enum ssan_status folder_open(struct folder *folder, const char *schedule, struct ssan_error *err)
+{
+    const char *base = getenv("TMPDIR"), *kill_after = getenv("STREAMSAN_TEST_KILL_AFTER");
+    char path[4096];
+    enum ssan_status status;
+    memset(folder, 0, sizeof *folder);
+    snprintf(path, sizeof path, "%s/streamsan-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path)) {
+        return fail_errno(err, "can't create a folder for live traces:", path);
+    }
+    folder->directory = realpath(path, NULL);
+    if (!folder->directory) {
+        rmdir(path);
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    status = map_page(folder, err);
+    if (status) {
+        folder_close(folder);
+        return status;
+    }
+    snprintf(folder->page->schedule, sizeof folder->page->schedule, "%s", schedule);
+    folder->page->version = CONTROL_VERSION;
+    folder->page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;
+    __atomic_store_n(&folder->page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
+    return SSAN_OK;
+}
+
+static bool is_live_trace(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(CONTROL_SUFFIX);
+    return name[0] != '.' && length > suffix && strcmp(name + length - suffix, CONTROL_SUFFIX) == 0;
+}
+
+static bool was_seen(const struct folder *folder, const char *name)
+{
+    size_t i;
+    for (i = 0; i < folder->seen.count; i++) {
+        if (strcmp(folder->seen.items[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char *folder_next_trace(struct folder *folder)
+{
+    DIR *directory = opendir(folder->directory);
+    struct dirent *entry;
+    char best[256] = "", path[4096];
+    char *name;
+    if (!directory) {
+        return NULL;
+    }
+    while ((entry = readdir(directory))) {
+        if (is_live_trace(entry->d_name) && !was_seen(folder, entry->d_name) &&
+            (!best[0] || strcmp(entry->d_name, best) < 0)) {
+            snprintf(best, sizeof best, "%s", entry->d_name);
+        }
+    }
+    closedir(directory);
+    if (!best[0]) {
+        return NULL;
+    }
+    name = mem_strdup(best);
+    if (!name || !VEC_PUSH(&folder->seen, name)) {
+        mem_free(name);
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/%s", folder->directory, best);
+    return mem_strdup(path);
+}
+
+void folder_answer(struct folder *folder, uint64_t request, uint64_t findings)
+{
+    bool again = true;
+    size_t i;
+    if (request <= folder->answered || !VEC_PUSH(&folder->early, request)) {
+        return;
+    }
+    while (again) {
+        again = false;
+        for (i = 0; i < folder->early.count; i++) {
+            if (folder->early.items[i] == folder->answered + 1) {
+                folder->answered++;
+                folder->early.items[i] = folder->early.items[--folder->early.count];
+                again = true;
+                break;
+            }
+        }
+    }
+    __atomic_store_n(&folder->page->findings, findings, __ATOMIC_RELEASE);
+    __atomic_store_n(&folder->page->findings_answered, folder->answered, __ATOMIC_RELEASE);
+}
+
+static void remove_files(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    if (!directory) {
+        return;
+    }
+    while ((entry = readdir(directory))) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            unlinkat(dirfd(directory), entry->d_name, 0);
+        }
+    }
+    closedir(directory);
+}
+
+void folder_close(struct folder *folder)
+{
+    size_t i;
+    if (folder->page) {
+        munmap(folder->page, CONTROL_BYTES);
+    }
+    if (folder->directory) {
+        remove_files(folder->directory);
+        rmdir(folder->directory);
+        free(folder->directory);
+    }
+    for (i = 0; i < folder->seen.count; i++) {
+        mem_free(folder->seen.items[i]);
+    }
+    VEC_FREE(&folder->seen);
+    VEC_FREE(&folder->early);
+    memset(folder, 0, sizeof *folder);
+}

@@ -1,0 +1,38 @@
+/* The folder of one run: the control page, and the live traces that targets put there
+ * (control_abi.h).
+ *
+ * Owned by `run`; one thread. */
+#ifndef SSAN_CLI_FOLDER_H
+#define SSAN_CLI_FOLDER_H
+
+#include "base/status.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct control_page;
+
+struct folder {
+    char *directory;
+    struct control_page *page;
+    VEC(char *) seen;    /* names of live traces that were given out */
+    VEC(uint64_t) early; /* requests seen ahead of a smaller one */
+    uint64_t answered;   /* all requests up to this one have been seen */
+};
+
+/* Makes the folder below TMPDIR (else /tmp) and the page. SSAN_IO, SSAN_FULL. */
+enum ssan_status folder_open(struct folder *folder, const char *schedule, struct ssan_error *err);
+
+/* The path of a live trace that was not given out yet, in order of names; mem_free. NULL: none, or
+ * out of memory. */
+char *folder_next_trace(struct folder *folder);
+
+/* Target asked for findings with this number (query_findings); `findings` is right up to this event
+ * of its trace. */
+void folder_answer(struct folder *folder, uint64_t request, uint64_t findings);
+
+/* Removes the folder and all that is in it. */
+void folder_close(struct folder *folder);
+
+#endif

@@ -1,0 +1,61 @@
+/* What `--help` prints, and the shape of messages about wrong use. */
+#include "cli/commands.h"
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *arguments, *summary;
+} verbs[] = {
+#define VERB(name, arguments, summary) {#name, arguments, summary},
+#define LATER(name)
+#include "cli/verbs.def"
+#undef VERB
+#undef LATER
+};
+
+int command_fail(const char *verb, const struct ssan_error *err)
+{
+    fprintf(stderr, "streamsan %s: %s\n", verb, err->text);
+    return ssan_status_exit_code(err->status);
+}
+
+int command_usage(const char *verb, const struct ssan_error *err)
+{
+    if (err->text[0]) { /* else getopt has told it */
+        fprintf(stderr, "streamsan %s: %s\n", verb, err->text);
+    }
+    fprintf(stderr, "Try 'streamsan %s --help'.\n", verb);
+    return ssan_status_exit_code(err->status);
+}
+
+int command_help(const char *verb)
+{
+    size_t i;
+    enum verb_mask mask = strcmp(verb, "run") == 0     ? VERB_RUN
+                          : strcmp(verb, "check") == 0 ? VERB_CHECK
+                          : strcmp(verb, "dump") == 0  ? VERB_DUMP
+                                                       : 0;
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(verbs[i].name, verb) == 0) {
+            options_help(stdout, mask, verb, verbs[i].arguments, verbs[i].summary);
+        }
+    }
+    return 0;
+}
+
+void command_list(void)
+{
+    size_t i;
+    printf("Usage: streamsan VERB [OPTION...] ...\n"
+           "Finds missing order between CUDA streams, and memory freed or reused too early.\n\n");
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        printf("  %-8s %s\n", verbs[i].name, verbs[i].summary);
+    }
+    printf("\n'streamsan VERB --help' lists the options of a verb. Exit codes of run and check: "
+           "the program's own\n"
+           "when the verdict is clean, 66 for an error finding, 67 when something was not seen, 64 "
+           "wrong use,\n"
+           "65 unreadable input, 69 something is missing.\n");
+}

@@ -1,0 +1,214 @@
+/* Explains feeds, joins their reports, prints report and verdict.
+ *
+ * Invariant: the verdict line is the last thing on stderr, and a run whose report could not be
+ * written does not end with the code of a clean one. */
+#include "cli/judge.h"
+
+#include "cli/commands.h"
+#include "cli/output.h"
+
+#include "core/explain.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PROGRESS_SECONDS 1.0
+
+/* Progress of re-checking, on a terminal only. */
+struct progress {
+    const struct judge *judge;
+    unsigned checks;
+    bool shown;
+};
+
+static double seconds_since(const struct timespec *begun)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
+}
+
+static bool stop(void *self)
+{
+    struct progress *progress = self;
+    const struct judge *judge = progress->judge;
+    progress->checks++;
+    if (isatty(STDERR_FILENO) && seconds_since(&judge->begun) > PROGRESS_SECONDS) {
+        fprintf(stderr, "\rchecking proposed fixes: %u", progress->checks);
+        progress->shown = true;
+    }
+    return judge->stop && judge->stop(judge->stop_self);
+}
+
+static void clear_progress(const struct progress *progress)
+{
+    if (progress->shown) {
+        fprintf(stderr, "\r\033[K");
+    }
+}
+
+/* A reader on which the trace can be read again: the copy where one was made, else the trace
+ * itself. */
+static struct reader *open_again(struct feed *feed)
+{
+    struct reader *reader = NULL;
+    if (feed->kept_path && feed->keep_error.status == SSAN_OK &&
+        reader_open(&reader, feed->kept_path, NULL) == SSAN_OK) {
+        return reader;
+    }
+    return NULL;
+}
+
+static void add_reason(struct report *report, const char *reason)
+{
+    size_t count = report->run.reason_count;
+    const char **reasons = arena_alloc(&report->arena, (count + 1) * sizeof *reasons);
+    char *copy = arena_strdup(&report->arena, reason);
+    if (reasons && copy) {
+        if (count > 0) {
+            memcpy(reasons, report->run.reasons, count * sizeof *reasons);
+        }
+        reasons[count] = copy;
+        report->run.reasons = reasons;
+        report->run.reason_count = count + 1;
+    } else {
+        report->run.open_operations++; /* out of memory: never a verdict that says nothing of it */
+    }
+}
+
+static void tell_losses(struct report *report, const struct judge *judge, struct feed *feed)
+{
+    char text[700];
+    if (feed->state == FEED_DAMAGED) {
+        snprintf(text, sizeof text, "the trace is damaged (%s)", feed->error.text);
+        add_reason(report, text);
+    } else if (feed->state == FEED_GOING) {
+        snprintf(text, sizeof text, "process %u still runs", feed->pid);
+        add_reason(report, text);
+    }
+    if (feed->keep_error.status != SSAN_OK && judge->options->trace) {
+        snprintf(text, sizeof text, "the trace could not be kept (%s)", feed->keep_error.text);
+        add_reason(report, text);
+    }
+    report->run.cut = feed->state == FEED_CUT || (feed->state == FEED_WHOLE && feed->has_process &&
+                                                  !engine_totals(feed->engine)->exited);
+    report->run.trace_bytes = reader_bytes(feed->reader);
+}
+
+/* The report of one feed. On a failure it holds no findings and says why the run is incomplete. */
+static void explain_feed(struct report *report, const struct judge *judge, struct feed *feed)
+{
+    struct progress progress = {judge, 0, false};
+    struct explain_options options = {
+        .order_documented = judge->options->documented,
+        .threads_strict = judge->options->strict,
+        .stop = stop,
+        .stop_self = &progress,
+    };
+    struct ssan_error err = {0};
+    struct reader *again = open_again(feed);
+    struct ssan_source *source = reader_source(again ? again : feed->reader);
+    if (explain(report, feed->engine, source, &options, &err) != SSAN_OK) {
+        char text[600];
+        snprintf(text, sizeof text, "the findings could not be explained (%s)", err.text);
+        add_reason(report, text);
+        report->totals = *engine_totals(feed->engine);
+    }
+    clear_progress(&progress);
+    reader_close(again);
+    tell_losses(report, judge, feed);
+}
+
+static void fill_run(struct report *report, const struct judge *judge)
+{
+    struct run_info *run = &report->run;
+    struct rusage usage;
+    size_t i;
+    if (judge->command) {
+        run->command = (const char *const *)judge->command;
+    }
+    if (judge->end.known) {
+        run->has_exit = true;
+        run->exit_code = judge->end.end_signal ? 0 : judge->end.code;
+        run->exit_signal = judge->end.end_signal;
+    }
+    run->order_documented = judge->options->documented;
+    run->threads_strict = judge->options->strict;
+    for (i = 0; i < judge->reason_count; i++) {
+        add_reason(report, judge->reasons[i]);
+    }
+    run->seconds = seconds_since(&judge->begun);
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        run->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    }
+}
+
+static bool wants_color(const struct options *options)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if (options->color != COLOR_AUTO) {
+        return options->color == COLOR_ALWAYS;
+    }
+    return !options->output && isatty(STDERR_FILENO) && !(no_color && *no_color);
+}
+
+/* Prints report and verdict; returns the exit code. */
+static int print(const struct judge *judge, struct report *report)
+{
+    const struct options *options = judge->options;
+    struct verdict verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
+    struct text_options how = {wants_color(options), options->verbose, options->quiet,
+                               options->with_addresses};
+    struct strbuf text = {0}, line = {0};
+    struct ssan_error err = {0};
+    bool wanted = !options->quiet || options->output;
+    if (options->format == FORMAT_JSON) {
+        text.failed |= wanted && !report_json(&text, report, &verdict, options->with_addresses);
+    } else {
+        report_text(&text, report, &how);
+    }
+    if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
+        command_fail(judge->verb, &err);
+        add_reason(report, "the report could not be written");
+        verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
+    }
+    verdict_line(&line, report, &verdict);
+    output_write(NULL, STDERR_FILENO, &line, NULL);
+    strbuf_finish(&text);
+    strbuf_finish(&line);
+    return verdict.exit_code;
+}
+
+int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
+{
+    struct report *reports = mem_zalloc(count + 1, sizeof *reports);
+    struct ssan_error err = {.status = SSAN_NO_MEMORY, .text = "out of memory"};
+    size_t i;
+    int code;
+    if (!reports) {
+        return command_fail(judge->verb, &err);
+    }
+    if (count == 0) {
+        reports[0].run.source = SSAN_producer_VIRTUAL_DEVICE;
+        reports[0].run.accesses = SSAN_accesses_EXACT;
+        reports[0].run.schedule = judge->options->schedule;
+    }
+    for (i = 0; i < count; i++) {
+        explain_feed(&reports[i], judge, &feeds[i]);
+        if (i > 0 && !report_merge(&reports[0], &reports[i], (unsigned)i + 1)) {
+            add_reason(&reports[0], "there was no memory for the findings of all processes");
+        }
+    }
+    fill_run(&reports[0], judge);
+    code = print(judge, &reports[0]);
+    for (i = 0; i <= count; i++) {
+        report_finish(&reports[i]);
+    }
+    mem_free(reports);
+    return code;
+}

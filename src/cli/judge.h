@@ -1,0 +1,35 @@
+/* From the feeds of a run, or the traces of a check, to one report and one verdict. */
+#ifndef SSAN_CLI_JUDGE_H
+#define SSAN_CLI_JUDGE_H
+
+#include "cli/feed.h"
+#include "cli/options.h"
+
+#include "report/report.h"
+
+#include <time.h>
+
+/* How the program ended, as far as its trace does not tell. */
+struct judge_end {
+    bool known;
+    int code, end_signal;
+};
+
+struct judge {
+    const struct options *options;
+    const char *verb;
+    struct timespec begun;
+    bool (*stop)(void *self); /* may be NULL: ends re-checking early */
+    void *stop_self;
+    char *const *command; /* NULL: as the trace says */
+    struct judge_end end;
+    const char **reasons; /* further losses, in words; borrowed */
+    size_t reason_count;
+    int clean_code;
+};
+
+/* Explains every finished feed, prints the report where the options say and the verdict line to
+ * stderr; returns the exit code. Findings of several feeds make one report. */
+int judge_print(const struct judge *judge, struct feed *feeds, size_t count);
+
+#endif

@@ -1,0 +1,332 @@
+/* Reads options by glibc's argp, from the one list in options.def.
+ *
+ * argp never ends the process here (ARGP_NO_EXIT, ARGP_NO_HELP); what is wrong comes back as a
+ * status, with an empty text where getopt has told it on stderr already. Options of the environment
+ * are read first, so that those of the command line win. */
+#include "cli/options.h"
+
+#include "cli/quoted.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN   VERB_RUN
+#define CHECK VERB_CHECK
+#define DUMP  VERB_DUMP
+
+enum option_key {
+    KEY_FIRST = 0x1000, /* no short options */
+#define OPTION(key, name, argument, verbs, help) KEY_##key,
+#include "cli/options.def"
+#undef OPTION
+    KEY_HELP,
+    KEY_END
+};
+
+static const struct option_info {
+    const char *name, *argument;
+    unsigned verbs;
+    const char *help;
+} infos[] = {
+#define OPTION(key, name, argument, verbs, help) {name, argument, verbs, help},
+#include "cli/options.def"
+#undef OPTION
+};
+
+#define INFO_COUNT (sizeof infos / sizeof *infos)
+
+static const struct option_value {
+    int key;
+    const char *word;
+    int value;
+} values[] = {
+#define VALUE(key, word, value) {KEY_##key, word, value},
+#include "cli/options.def"
+#undef VALUE
+};
+
+static const struct option_value later_values[] = {
+#define LATER_VALUE(key, word) {KEY_##key, word, 0},
+#include "cli/options.def"
+#undef LATER_VALUE
+};
+
+struct reading {
+    struct options *options;
+    enum verb_mask verb;
+    bool defaults; /* the words are those of the environment */
+    struct ssan_error *err;
+    enum ssan_status status;
+};
+
+static error_t refuse(struct reading *reading, const char *format, const char *name,
+                      const char *word)
+{
+    reading->status = ssan_fail(reading->err, SSAN_USAGE, 0, format, name, word);
+    return EINVAL;
+}
+
+/* Looks up the word of an option that takes one of several; names those that come later. */
+static error_t take_word(struct reading *reading, int key, const char *word, int *value)
+{
+    const char *name = infos[key - KEY_FIRST - 1].name;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values; i++) {
+        if (values[i].key == key && strcmp(values[i].word, word) == 0) {
+            *value = values[i].value;
+            return 0;
+        }
+    }
+    for (i = 0; i < sizeof later_values / sizeof *later_values; i++) {
+        const char *later = later_values[i].word;
+        size_t length = strlen(later);
+        bool prefix = later[length - 1] == ':';
+        if (later_values[i].key == key &&
+            (prefix ? strncmp(later, word, length) == 0 : strcmp(later, word) == 0)) {
+            return refuse(reading, "--%s %s is not there yet", name, word);
+        }
+    }
+    return refuse(reading, "--%s does not take '%s'", name, word);
+}
+
+static bool is_seed(const char *text)
+{
+    char *end;
+    if (*text < '0' || *text > '9') {
+        return false;
+    }
+    errno = 0;
+    strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+static error_t take_schedule(struct reading *reading, const char *word)
+{
+    int unused;
+    if (strcmp(word, "eager") == 0 || strcmp(word, "lazy") == 0 ||
+        (strncmp(word, "random:", 7) == 0 && is_seed(word + 7))) {
+        reading->options->schedule = word;
+        return 0;
+    }
+    if (strncmp(word, "random", 6) == 0) {
+        return refuse(reading, "--%s random takes a number, as random:7, not '%s'", "schedule",
+                      word);
+    }
+    return take_word(reading, KEY_SCHEDULE, word, &unused);
+}
+
+static error_t take_exit_code(struct reading *reading, const char *word)
+{
+    char *end;
+    long value = strtol(word, &end, 10);
+    if (*word == '\0' || *end || value < 1 || value > 255) {
+        return refuse(reading, "--%s takes a number from 1 to 255, not '%s'", "error-exitcode",
+                      word);
+    }
+    reading->options->error_exitcode = (int)value;
+    return 0;
+}
+
+/* A number with K, M, G or T behind it. */
+static error_t take_size(struct reading *reading, const char *word)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    unsigned long long value;
+    const char *unit;
+    unsigned shift = 0;
+    errno = 0;
+    value = strtoull(word, &end, 10);
+    unit = *end ? strchr(units, *end) : NULL;
+    if (unit) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+    }
+    if (*word < '0' || *word > '9' || errno || *end || value == 0 || value > UINT64_MAX >> shift) {
+        return refuse(reading, "--%s takes a size such as 512M, not '%s'", "shadow-limit", word);
+    }
+    reading->options->shadow_limit = (uint64_t)value << shift;
+    return 0;
+}
+
+static error_t take_option(struct reading *reading, int key, const char *word)
+{
+    struct options *options = reading->options;
+    int value = 0;
+    error_t error = 0;
+    switch (key) {
+    case KEY_SCHEDULE:
+        return take_schedule(reading, word);
+    case KEY_ERROR_EXITCODE:
+        return take_exit_code(reading, word);
+    case KEY_SHADOW_LIMIT:
+        return take_size(reading, word);
+    case KEY_TRACE:
+        options->trace = word;
+        break;
+    case KEY_OUTPUT:
+        options->output = word;
+        break;
+    case KEY_QUIET:
+        options->quiet = true;
+        break;
+    case KEY_VERBOSE:
+        options->verbose = true;
+        break;
+    case KEY_WITH_ADDRESSES:
+        options->with_addresses = true;
+        break;
+    default:
+        error = take_word(reading, key, word, &value);
+        break;
+    }
+    if (error) {
+        return error;
+    }
+    options->device = key == KEY_DEVICE ? (enum option_device)value : options->device;
+    options->documented = key == KEY_ORDER ? value : options->documented;
+    options->strict = key == KEY_THREADS ? value : options->strict;
+    options->format = key == KEY_FORMAT ? (enum option_format)value : options->format;
+    options->color = key == KEY_COLOR ? (enum option_color)value : options->color;
+    return 0;
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    struct reading *reading = state->input;
+    if (key == KEY_HELP) {
+        reading->options->help = true;
+        return 0;
+    }
+    if (key > KEY_FIRST && key < KEY_HELP) {
+        if (!(infos[key - KEY_FIRST - 1].verbs & (unsigned)reading->verb)) {
+            return reading->defaults ? 0
+                                     : refuse(reading, "--%s is no option of this verb%s",
+                                              infos[key - KEY_FIRST - 1].name, "");
+        }
+        return take_option(reading, key, word);
+    }
+    if (key == ARGP_KEY_ARG) {
+        if (reading->defaults) {
+            return refuse(reading, "STREAMSAN_OPTIONS holds '%s%s', which is no option", word, "");
+        }
+        if (reading->verb == VERB_RUN) {
+            reading->options->arguments = &state->argv[state->next - 1];
+            reading->options->argument_count = state->argc - state->next + 1;
+            state->next = state->argc;
+        } else {
+            reading->options->arguments[reading->options->argument_count++] = word;
+        }
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* The list for argp: all options, since those of the environment may be another verb's. */
+static void fill_list(struct argp_option list[INFO_COUNT + 2], unsigned verbs)
+{
+    size_t i, used = 0;
+    memset(list, 0, (INFO_COUNT + 2) * sizeof *list);
+    for (i = 0; i < INFO_COUNT; i++) {
+        if (infos[i].verbs & verbs) {
+            list[used++] = (struct argp_option){.name = infos[i].name,
+                                                .key = (int)(KEY_FIRST + 1 + i),
+                                                .arg = infos[i].argument,
+                                                .doc = infos[i].help};
+        }
+    }
+    list[used] = (struct argp_option){.name = "help", .key = KEY_HELP, .doc = "print this help"};
+}
+
+static enum ssan_status read_words(struct reading *reading, int argc, char **argv)
+{
+    struct argp_option list[INFO_COUNT + 2];
+    struct argp argp = {.options = list, .parser = parse};
+    unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP;
+    error_t error;
+    fill_list(list, VERB_RUN | VERB_CHECK | VERB_DUMP);
+    if (reading->verb == VERB_RUN) {
+        flags |= ARGP_IN_ORDER;
+    }
+    error = argp_parse(&argp, argc, argv, flags, NULL, reading);
+    if (error && reading->status == SSAN_OK) {
+        reading->status =
+            ssan_fail(reading->err, error == ENOMEM ? SSAN_NO_MEMORY : SSAN_USAGE, 0, "%s", "");
+    }
+    return reading->status;
+}
+
+/* Puts the name of the variable in front of what is wrong in it. */
+static enum ssan_status blame_defaults(struct ssan_error *err, enum ssan_status status)
+{
+    struct ssan_error inner;
+    if (err && err->text[0]) {
+        inner = *err;
+        ssan_fail(err, status, 0, "STREAMSAN_OPTIONS: %.480s", inner.text);
+    }
+    return status;
+}
+
+static enum ssan_status read_defaults(struct reading *reading, const char *defaults)
+{
+    struct options *options = reading->options;
+    char **words, **argv;
+    size_t count;
+    enum ssan_status status = quoted_split(defaults, &options->arena, &words, &count, reading->err);
+    if (status) {
+        return blame_defaults(reading->err, status);
+    }
+    argv = arena_alloc(&options->arena, (count + 2) * sizeof *argv);
+    if (!argv) {
+        return ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    argv[0] = (char *)"STREAMSAN_OPTIONS";
+    memcpy(argv + 1, words, count * sizeof *argv);
+    reading->defaults = true;
+    status = read_words(reading, (int)count + 1, argv);
+    reading->defaults = false;
+    return status ? blame_defaults(reading->err, status) : SSAN_OK;
+}
+
+enum ssan_status options_read(struct options *options, enum verb_mask verb, int argc, char **argv,
+                              const char *defaults, struct ssan_error *err)
+{
+    struct reading reading = {.options = options, .verb = verb, .err = err};
+    char name[64], **words;
+    enum ssan_status status;
+    memset(options, 0, sizeof *options);
+    options->schedule = "eager";
+    options->error_exitcode = 66;
+    options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
+    words = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
+    snprintf(name, sizeof name, "streamsan %s", argv[0]);
+    if (!options->arguments || !words || !(words[0] = arena_strdup(&options->arena, name))) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    memcpy(words + 1, argv + 1, (size_t)argc * sizeof *words); /* with the NULL at the end */
+    if (defaults) {
+        status = read_defaults(&reading, defaults);
+        if (status) {
+            return status;
+        }
+    }
+    return read_words(&reading, argc, words);
+}
+
+void options_finish(struct options *options)
+{
+    arena_finish(&options->arena);
+}
+
+void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,
+                  const char *summary)
+{
+    struct argp_option list[INFO_COUNT + 2];
+    char program[64];
+    struct argp argp = {.options = list, .args_doc = arguments, .doc = summary};
+    fill_list(list, verb);
+    snprintf(program, sizeof program, "streamsan %s", name);
+    argp_help(&argp, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, program);
+}

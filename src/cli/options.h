@@ -1,0 +1,45 @@
+/* The options of `run`, `check` and `dump`, and how they are read (options.def). */
+#ifndef SSAN_CLI_OPTIONS_H
+#define SSAN_CLI_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum verb_mask { VERB_RUN = 1, VERB_CHECK = 2, VERB_DUMP = 4 };
+enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
+enum option_format { FORMAT_TEXT, FORMAT_JSON };
+enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+    enum option_device device;
+    const char *schedule;
+    bool documented, strict;
+    const char *trace, *output; /* NULL: none given */
+    enum option_format format;
+    enum option_color color;
+    bool quiet, verbose, with_addresses;
+    int error_exitcode;    /* 66 unless given */
+    uint64_t shadow_limit; /* bytes, 0: the engine's default */
+    bool help;             /* --help: nothing else counts */
+    char **arguments;      /* what is behind the options, NULL-terminated */
+    int argument_count;
+    struct arena arena;
+};
+
+/* Reads the words of `argv` (argv[0] is the verb) and, in front of them, those of `defaults`
+ * (STREAMSAN_OPTIONS, may be NULL; options there that `verb` does not have are passed over). For
+ * VERB_RUN the first word that is no option ends them. SSAN_USAGE: the text says what is wrong.
+ * `options` needs options_finish in any case. */
+enum ssan_status options_read(struct options *options, enum verb_mask verb, int argc, char **argv,
+                              const char *defaults, struct ssan_error *err);
+void options_finish(struct options *options);
+
+/* Prints the help of a verb with its options. */
+void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,
+                  const char *summary);
+
+#endif

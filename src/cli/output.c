@@ -1,0 +1,60 @@
+/* Writes whole texts and tells what went wrong, down to the close. */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum ssan_status fail_errno(struct ssan_error *err, const char *path, int error)
+{
+    return ssan_fail(err,
+                     error == ENOSPC || error == EDQUOT || error == EFBIG ? SSAN_FULL : SSAN_IO, 0,
+                     "can't write %s: %s", path, strerror(error));
+}
+
+static int open_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+enum ssan_status output_probe(const char *path, struct ssan_error *err)
+{
+    int fd;
+    if (!path) {
+        return SSAN_OK;
+    }
+    fd = open_file(path);
+    if (fd < 0) {
+        return fail_errno(err, path, errno);
+    }
+    close(fd);
+    return SSAN_OK;
+}
+
+enum ssan_status output_write(const char *path, int otherwise, const struct strbuf *text,
+                              struct ssan_error *err)
+{
+    int fd = path ? open_file(path) : otherwise, error = 0;
+    const char *name = path                         ? path
+                       : otherwise == STDOUT_FILENO ? "standard output"
+                                                    : "standard error";
+    size_t done = 0;
+    if (text->failed) {
+        error = ENOMEM;
+    } else if (fd < 0) {
+        return fail_errno(err, name, errno);
+    }
+    while (!error && done < text->length) {
+        ssize_t written = write(fd, text->text + done, text->length - done);
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (errno != EINTR) {
+            error = errno;
+        }
+    }
+    if (path && fd >= 0 && close(fd) != 0 && !error) {
+        error = errno;
+    }
+    return error ? fail_errno(err, name, error) : SSAN_OK;
+}

@@ -1,0 +1,29 @@
+/* What kind of file a program is, and what to do with it under --device auto. */
+#ifndef SSAN_CLI_PROGRAM_H
+#define SSAN_CLI_PROGRAM_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum program_kind {
+    PROGRAM_OURS,  /* carries the note of `streamsan cc` */
+    PROGRAM_CUDA,  /* needs libcuda or libcudart, or holds device code, and was not built by
+                      `streamsan cc` */
+    PROGRAM_OTHER, /* a script, or a program without CUDA: run and followed */
+};
+
+/* Where execvp would find `name`: into `path`. False when nowhere. */
+bool program_find(const char *name, char *path, size_t room);
+
+enum program_kind program_kind(const char *path);
+
+/* SSAN_OK when `name` can be run on the virtual device; SSAN_MISSING with what to do otherwise.
+ * What can't be found or executed is left to the start of the program. */
+enum ssan_status program_check(const char *name, bool must_be_virtual, struct ssan_error *err);
+
+/* Whether this machine has a GPU of NVIDIA's that programs can use. */
+bool program_gpu_is_there(void);
+
+#endif

@@ -1,0 +1,154 @@
+/* Starts the program and takes signals for it through a signalfd.
+ *
+ * A signal that the kernel made (the terminal's Ctrl-C, a hangup) has reached the program through
+ * its process group; one that a process sent to the tool is passed on. While nobody is left to get
+ * it, it ends what the tool still does. */
+#include "cli/target.h"
+
+#include "trace/control_abi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+#define PASSED_COUNT (sizeof passed_on / sizeof *passed_on)
+
+static void fill_mask(sigset_t *mask)
+{
+    size_t i;
+    sigemptyset(mask);
+    sigaddset(mask, SIGCHLD);
+    sigaddset(mask, SIGUSR1);
+    for (i = 0; i < PASSED_COUNT; i++) {
+        sigaddset(mask, passed_on[i]);
+    }
+}
+
+/* In the child; tells errno of a failed exec through `told`. */
+static void become(char **arguments, const char *session, const sigset_t *mask, int told)
+{
+    int error;
+    ssize_t written;
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    setenv(CONTROL_ENV, session, 1);
+    execvp(arguments[0], arguments);
+    error = errno;
+    do {
+        written = write(told, &error, sizeof error);
+    } while (written < 0 && errno == EINTR);
+    _exit(127);
+}
+
+static enum ssan_status explain_exec(const char *name, int error, struct ssan_error *err)
+{
+    bool missing = error == ENOENT || error == ENOTDIR;
+    if (missing && strchr(name, '/') && access(name, F_OK) == 0) {
+        return ssan_fail(err, SSAN_NOT_EXECUTABLE, 0, "%s: its interpreter is missing", name);
+    }
+    return ssan_fail(err, missing ? SSAN_NOT_FOUND : SSAN_NOT_EXECUTABLE, 0, "%s: %s", name,
+                     missing && !strchr(name, '/') ? "command not found" : strerror(error));
+}
+
+/* Waits for the exec: 0 when it worked, else its errno. */
+static int exec_result(int told)
+{
+    int error = 0;
+    ssize_t got;
+    do {
+        got = read(told, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof error ? error : 0;
+}
+
+enum ssan_status target_start(struct target *target, char **arguments, const char *session,
+                              struct ssan_error *err)
+{
+    sigset_t mask, old;
+    int pipes[2], error;
+    memset(target, 0, sizeof *target);
+    fill_mask(&mask);
+    if (sigprocmask(SIG_BLOCK, &mask, &old) != 0 ||
+        (target->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)) < 0 ||
+        pipe2(pipes, O_CLOEXEC) != 0) {
+        return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    target->pid = fork();
+    if (target->pid == 0) {
+        become(arguments, session, &old, pipes[1]);
+    }
+    error = errno;
+    close(pipes[1]);
+    if (target->pid < 0) {
+        close(pipes[0]);
+        return ssan_fail(err, SSAN_INTERNAL, 0, "can't start a process: %s", strerror(error));
+    }
+    error = exec_result(pipes[0]);
+    close(pipes[0]);
+    if (error) {
+        waitpid(target->pid, NULL, 0);
+        return explain_exec(arguments[0], error, err);
+    }
+    return SSAN_OK;
+}
+
+static void reap(struct target *target)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != target->pid) {
+            continue;
+        }
+        target->ended = true;
+        target->end_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        target->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+}
+
+static void take(struct target *target, const struct signalfd_siginfo *info)
+{
+    if (info->ssi_signo == SIGCHLD) {
+        return;
+    }
+    if (info->ssi_signo == SIGUSR1) {
+        target->asked = true;
+    } else if (target->ended) {
+        target->interrupted = true;
+    } else if (info->ssi_code != SI_KERNEL) {
+        kill(target->pid, (int)info->ssi_signo);
+    }
+}
+
+void target_wait(struct target *target, int timeout_ms)
+{
+    struct pollfd poll_signals = {.fd = target->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    poll(&poll_signals, 1, timeout_ms);
+    while (read(target->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        take(target, &info);
+    }
+    reap(target);
+}
+
+const char *target_signal_name(int number)
+{
+    static char text[32];
+    const char *name = sigabbrev_np(number);
+    if (name) {
+        snprintf(text, sizeof text, "SIG%s", name);
+    } else {
+        snprintf(text, sizeof text, "signal %d", number);
+    }
+    return text;
+}

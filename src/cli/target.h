@@ -1,0 +1,36 @@
+/* The program under test: start, signals, end. One thread; one target a process.
+ *
+ * The program gets the signal mask and dispositions that the tool was started with, and everything
+ * else unchanged but STREAMSAN_SESSION. The tool becomes the reaper of processes that the program
+ * leaves behind. */
+#ifndef SSAN_CLI_TARGET_H
+#define SSAN_CLI_TARGET_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct target {
+    pid_t pid;
+    int signals; /* signalfd */
+    bool ended;
+    int code;         /* exit code, 128+n when a signal ended it */
+    int end_signal;   /* 0: none */
+    bool interrupted; /* SIGINT or SIGTERM came after the program had ended */
+    bool asked;       /* SIGUSR1 came: a verdict so far is wanted; the caller clears it */
+};
+
+/* Starts `arguments` (execvp's rules, and its exit statuses SSAN_NOT_FOUND and
+ * SSAN_NOT_EXECUTABLE). */
+enum ssan_status target_start(struct target *target, char **arguments, const char *session,
+                              struct ssan_error *err);
+
+/* Waits up to `timeout_ms` for signals and takes what came: ends of processes, signals to pass on,
+ * SIGUSR1. */
+void target_wait(struct target *target, int timeout_ms);
+
+/* "SIGKILL"; "signal 77" for one without a name. */
+const char *target_signal_name(int number);
+
+#endif
