@@ -87,10 +87,21 @@ static const struct oracle_alloc *alloc_at(const struct oracle *oracle, uint64_t
     return NULL;
 }
 
-static enum ssan_memory memory_at(const struct oracle *oracle, uint64_t address, uint64_t position)
+/* What an operand of a copy counts as: all of it pageable when only a part is registered
+ * (R-COPY-6). */
+static enum ssan_memory memory_at(const struct oracle *oracle, const struct ssan_ev_op *op,
+                                  bool destination, uint64_t position)
 {
-    const struct oracle_alloc *alloc = alloc_at(oracle, address, position);
-    return alloc ? alloc->alloc.memory : SSAN_memory_PAGEABLE;
+    uint64_t address = destination ? op->dst : op->src;
+    uint64_t pitch = destination ? op->dst_pitch : op->src_pitch;
+    uint64_t extent = op->height > 1 ? (op->height - 1) * pitch + op->width : op->width;
+    const struct oracle_alloc *at = alloc_at(oracle, address, position);
+    if (!at) {
+        return SSAN_memory_PAGEABLE;
+    }
+    bool half = at->alloc.memory == SSAN_memory_REGISTERED &&
+                extent > at->alloc.size - (address - at->alloc.address);
+    return half ? SSAN_memory_PAGEABLE : at->alloc.memory;
 }
 
 static bool is_blocking(const struct oracle_stream *stream)
@@ -149,10 +160,10 @@ static bool on_op(struct oracle *oracle, const struct ssan_ev_op *op, uint64_t p
     int index = (int)oracle->ops.count;
     bind_event(oracle, &self, index);
     if (op->kind == SSAN_op_kind_COPY) {
-        self.rule = oracle_copy_rule(op->form, memory_at(oracle, op->src, position),
-                                     memory_at(oracle, op->dst, position), op->width * op->height);
+        self.rule = oracle_copy_rule(op->form, memory_at(oracle, op, false, position),
+                                     memory_at(oracle, op, true, position), op->width * op->height);
     } else if (op->kind == SSAN_op_kind_MEMSET) {
-        self.rule = oracle_memset_rule(op->form, memory_at(oracle, op->dst, position));
+        self.rule = oracle_memset_rule(op->form, memory_at(oracle, op, true, position));
     }
     if (self.rule.source_free) {
         self.read_end = graph_node(&oracle->graph);
