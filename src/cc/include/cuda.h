@@ -3,6 +3,7 @@
  * error and not a surprise at run time. */
 #ifndef SSAN_CC_CUDA_H
 #define SSAN_CC_CUDA_H
+#pragma GCC system_header
 #define __cuda_cuda_h__
 
 #include <stddef.h>

@@ -5,6 +5,7 @@
  * C and C++ files of the program it is the host API alone. */
 #ifndef SSAN_CC_CUDA_RUNTIME_H
 #define SSAN_CC_CUDA_RUNTIME_H
+#pragma GCC system_header
 #define __CUDA_RUNTIME_H__
 
 #include "host_defines.h"

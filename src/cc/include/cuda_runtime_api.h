@@ -7,6 +7,7 @@
  * CUDA compiler. */
 #ifndef SSAN_CC_CUDA_RUNTIME_API_H
 #define SSAN_CC_CUDA_RUNTIME_API_H
+#pragma GCC system_header
 #define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"

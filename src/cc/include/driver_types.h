@@ -6,6 +6,7 @@
  * business: a program and its virtual device are built from this same file. C11 and C++11. */
 #ifndef SSAN_CC_DRIVER_TYPES_H
 #define SSAN_CC_DRIVER_TYPES_H
+#pragma GCC system_header
 #define __DRIVER_TYPES_H__
 
 #include "host_defines.h"

@@ -5,6 +5,7 @@
  * headers of libstdc++ that use it inside __attribute__ are wrapped (bits/). */
 #ifndef SSAN_CC_HOST_DEFINES_H
 #define SSAN_CC_HOST_DEFINES_H
+#pragma GCC system_header
 #define __HOST_DEFINES_H__
 
 #if defined(__CUDA__) && defined(__clang__)

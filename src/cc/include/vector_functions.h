@@ -1,6 +1,7 @@
 /* make_int2 and its like: a vector of each type from its elements. C11, C++ and device code. */
 #ifndef SSAN_CC_VECTOR_FUNCTIONS_H
 #define SSAN_CC_VECTOR_FUNCTIONS_H
+#pragma GCC system_header
 #define __VECTOR_FUNCTIONS_H__
 
 #include "vector_types.h"

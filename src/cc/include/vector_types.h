@@ -5,6 +5,7 @@
  * dim3 has constructors in C++ and travels to functions exactly like the C struct. */
 #ifndef SSAN_CC_VECTOR_TYPES_H
 #define SSAN_CC_VECTOR_TYPES_H
+#pragma GCC system_header
 #define __VECTOR_TYPES_H__
 
 #include "host_defines.h"

@@ -2,6 +2,7 @@
  * for clang 14: it is put aside while the header is read. */
 #ifndef SSAN_CC_BITS_SHARED_PTR_BASE_H
 #define SSAN_CC_BITS_SHARED_PTR_BASE_H
+#pragma GCC system_header
 
 #pragma push_macro("__noinline__")
 #undef __noinline__

@@ -5,6 +5,7 @@
  * global or shared memory. CUDA C++ Programming Guide, "Atomic Functions". */
 #ifndef SSAN_CC_ATOMICS_H
 #define SSAN_CC_ATOMICS_H
+#pragma GCC system_header
 
 #define SSAN_ATOMIC_ static __device__ __inline__ __attribute__((always_inline))
 

@@ -7,6 +7,7 @@
  * virtual device; programs don't include this. */
 #ifndef SSAN_CC_COMPILER_ABI_H
 #define SSAN_CC_COMPILER_ABI_H
+#pragma GCC system_header
 
 #include "driver_types.h"
 

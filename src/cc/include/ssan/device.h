@@ -8,6 +8,7 @@
  *  4. the cheap __nv_* are defined after their declarations and before their users. */
 #ifndef SSAN_CC_DEVICE_H
 #define SSAN_CC_DEVICE_H
+#pragma GCC system_header
 
 #if !defined(__CUDA__) || !defined(__clang__)
 #error "only for clang compiling CUDA"

@@ -5,6 +5,7 @@
  * virtual device has no instruction for them. */
 #ifndef SSAN_CC_DEVICE_FUNCTIONS_H
 #define SSAN_CC_DEVICE_FUNCTIONS_H
+#pragma GCC system_header
 
 #define SSAN_DEVICE_ static __device__ __inline__ __attribute__((always_inline))
 
@@ -100,6 +101,28 @@ SSAN_CACHED_(__stcg)
 SSAN_CACHED_(__stcs)
 SSAN_CACHED_(__stwt)
 #undef SSAN_CACHED_
+
+/* Overloads for float that the standard library doesn't name. */
+#define SSAN_FLOAT_OVERLOAD_(name)                                                                 \
+    SSAN_DEVICE_ float name(float a)                                                               \
+    {                                                                                              \
+        return name##f(a);                                                                         \
+    }
+SSAN_FLOAT_OVERLOAD_(rsqrt)
+SSAN_FLOAT_OVERLOAD_(rcbrt)
+SSAN_FLOAT_OVERLOAD_(sinpi)
+SSAN_FLOAT_OVERLOAD_(cospi)
+SSAN_FLOAT_OVERLOAD_(exp10)
+SSAN_FLOAT_OVERLOAD_(normcdf)
+#undef SSAN_FLOAT_OVERLOAD_
+SSAN_DEVICE_ void sincos(float a, float *sine, float *cosine)
+{
+    sincosf(a, sine, cosine);
+}
+SSAN_DEVICE_ void sincospi(float a, float *sine, float *cosine)
+{
+    sincospif(a, sine, cosine);
+}
 #undef SSAN_DEVICE_
 
 /* Host side. */

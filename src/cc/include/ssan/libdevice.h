@@ -8,6 +8,7 @@
  * the last two. */
 #ifndef SSAN_CC_LIBDEVICE_H
 #define SSAN_CC_LIBDEVICE_H
+#pragma GCC system_header
 
 #define SSAN_NV_ extern "C" __device__ inline
 

@@ -3,6 +3,7 @@
  * cuda_runtime_api.h only. */
 #ifndef SSAN_CC_PER_THREAD_H
 #define SSAN_CC_PER_THREAD_H
+#pragma GCC system_header
 
 #define cudaMemcpy                          cudaMemcpy_ptds
 #define cudaMemcpyToSymbol                  cudaMemcpyToSymbol_ptds

@@ -6,6 +6,7 @@
  * symbols make sense in .cu files. */
 #ifndef SSAN_CC_RUNTIME_TEMPLATES_H
 #define SSAN_CC_RUNTIME_TEMPLATES_H
+#pragma GCC system_header
 
 #define SSAN_API_ static inline __attribute__((always_inline, unused)) cudaError_t
 

@@ -1,0 +1,202 @@
+/* Children and temporary files of `streamsan cc`. */
+#include "cc/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static void watched_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        sigaddset(set, ending_signals[i]);
+    }
+    /* A blocked signal is kept for sigwaitinfo even where its action is to be ignored, as SIGCHLD's
+     * is. */
+    sigaddset(set, SIGCHLD);
+}
+
+void session_open(struct session *session, bool verbose)
+{
+    *session = (struct session){.verbose = verbose, .open = true};
+    sigset_t set;
+    watched_set(&set);
+    sigprocmask(SIG_BLOCK, &set, &session->old_set);
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    if (dir) {
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+                unlinkat(dirfd(dir), entry->d_name, 0);
+            }
+        }
+        closedir(dir);
+    }
+    rmdir(folder);
+}
+
+void session_close(struct session *session)
+{
+    if (!session->open) {
+        return;
+    }
+    session->open = false;
+    if (session->folder) {
+        remove_folder(session->folder);
+        mem_free(session->folder);
+        session->folder = NULL;
+    }
+    if (session->caught) {
+        raise(session->caught); /* pending until the mask is restored */
+    }
+    sigprocmask(SIG_SETMASK, &session->old_set, NULL);
+}
+
+char *session_file(struct session *session, struct arena *arena, const char *stem,
+                   const char *suffix, struct ssan_error *err)
+{
+    static unsigned int serial;
+    if (!session->folder) {
+        const char *base = getenv("TMPDIR");
+        char *wanted = words_text(arena, "%s/streamsan-cc-XXXXXX", base && *base ? base : "/tmp");
+        if (!wanted || !mkdtemp(wanted)) {
+            ssan_fail(err, SSAN_IO, 0, "no temporary folder in %s: %s (TMPDIR names another)",
+                      base && *base ? base : "/tmp", strerror(errno));
+            return NULL;
+        }
+        session->folder = mem_strdup(wanted);
+        if (!session->folder) {
+            rmdir(wanted);
+        }
+    }
+    char *name = session->folder
+                     ? words_text(arena, "%s/%u-%s%s", session->folder, serial++, stem, suffix)
+                     : NULL;
+    if (!name) {
+        ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    return name;
+}
+
+static void print_command(const struct words *command)
+{
+    for (size_t i = 0; i < command->count && command->items[i]; i++) {
+        const char *word = command->items[i];
+        bool plain = *word && !word[strcspn(word, " \t\n\"'\\$&|;<>()*?[]#~`!{}")];
+        fprintf(stderr, "%s", i ? " " : "");
+        if (plain) {
+            fprintf(stderr, "%s", word);
+            continue;
+        }
+        fputc('\'', stderr);
+        for (const char *c = word; *c; c++) {
+            fprintf(stderr, *c == '\'' ? "'\\''" : "%c", *c);
+        }
+        fputc('\'', stderr);
+    }
+    fputc('\n', stderr);
+}
+
+/* Starts the child with the caller's own signal mask; 0 or an error number. */
+static int start(const struct session *session, const char *const *words,
+                 posix_spawn_file_actions_t *actions, pid_t *pid)
+{
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error) {
+        return error;
+    }
+    posix_spawnattr_setsigmask(&attributes, &session->old_set);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    error = posix_spawnp(pid, words[0], actions, &attributes, (char *const *)words, environ);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* Waits for the child; signals that would end this process go to the child first. */
+static int wait_for(struct session *session, pid_t pid)
+{
+    sigset_t set;
+    watched_set(&set);
+    for (;;) {
+        int status;
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid) {
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        if (ended < 0 && errno != EINTR) {
+            return 127;
+        }
+        int signal = sigwaitinfo(&set, NULL);
+        if (signal > 0 && signal != SIGCHLD) {
+            session->caught = signal;
+            kill(pid, signal);
+        }
+    }
+}
+
+enum ssan_status session_run(struct session *session, struct words *command, int *exit_code,
+                             struct ssan_error *err)
+{
+    if (!words_end(command)) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    if (session->verbose) {
+        print_command(command);
+    }
+    pid_t pid;
+    int error = start(session, command->items, NULL, &pid);
+    if (error) {
+        return ssan_fail(err, SSAN_MISSING, 0, "cannot start %s: %s", command->items[0],
+                         strerror(error));
+    }
+    *exit_code = wait_for(session, pid);
+    return SSAN_OK;
+}
+
+bool session_ask(struct session *session, const char *const *command, char *answer,
+                 size_t size_bytes)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t pid;
+    int error = start(session, command, &actions, &pid);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    size_t length = 0;
+    while (!error) {
+        /* The rest beyond the buffer is read and dropped, so that the child never meets a closed
+         * pipe. */
+        char spill[512];
+        bool full = length + 1 >= size_bytes;
+        ssize_t got = full ? read(ends[0], spill, sizeof spill)
+                           : read(ends[0], answer + length, size_bytes - 1 - length);
+        if (got <= 0) {
+            break;
+        }
+        length += full ? 0 : (size_t)got;
+    }
+    close(ends[0]);
+    answer[length] = '\0';
+    return !error && wait_for(session, pid) == 0;
+}
