@@ -1,0 +1,501 @@
+/* Which edits would order a pair (report.md 5.3, column "fix offered"; 5.4 for the host).
+ *
+ * For each nearest miss one or more proposals, the likeliest first; the last resort of two streams
+ * is always a new event recorded and waited for just before c, which covers all that P was given by
+ * then. Statements go before the line of a call of the trace, never behind one: where a statement
+ * ends is not known. Where a call has no known line the change stands for itself: it can be
+ * checked, but makes no source edit. */
+#include "core/explain_fix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "core/explain_spell.h"
+
+/* What the proposals for one pair share. */
+struct job {
+    struct fix_maker *maker;
+    const struct history *history;
+    const struct pair *pair;
+    const struct miss *miss;
+    const struct hist_item *p, *c; /* c NULL: the host */
+    uint32_t p_index, c_index;
+    size_t p_call, c_call; /* into history->calls */
+    struct proposal *out;
+    size_t count;
+    bool failed;
+};
+
+static const char *keep(struct job *job, struct strbuf *text)
+{
+    const char *copy = text->failed ? NULL : arena_strdup(job->maker->arena, strbuf_text(text));
+    strbuf_finish(text);
+    job->failed |= !copy;
+    return copy;
+}
+
+static struct place call_place(const struct job *job, size_t call)
+{
+    return history_place(job->history, job->history->calls.items[call].site);
+}
+
+/* A new proposal; NULL when there are enough. */
+static struct proposal *begin(struct job *job, enum fix_kind kind)
+{
+    if (job->count == FIX_PROPOSALS) {
+        return NULL;
+    }
+    struct proposal *proposal = &job->out[job->count++];
+    *proposal = (struct proposal){.kind = kind};
+    return proposal;
+}
+
+static void insert(struct job *job, struct proposal *proposal, size_t call, const char *statements)
+{
+    const struct place place = call_place(job, call);
+    if (place.file && proposal->edit_count < PROPOSAL_EDITS) {
+        proposal->edits[proposal->edit_count++] = (struct source_edit){
+            .file = place.file, .line = place.line, .insert_before = statements};
+    }
+}
+
+static void take_out(struct proposal *proposal, struct place place)
+{
+    if (place.file && proposal->edit_count < PROPOSAL_EDITS) {
+        proposal->edits[proposal->edit_count++] =
+            (struct source_edit){.file = place.file, .line = place.line, .remove = true};
+    }
+}
+
+static void change(struct proposal *proposal, struct change what)
+{
+    if (proposal->change_count < PROPOSAL_CHANGES) {
+        proposal->changes[proposal->change_count++] = what;
+    }
+}
+
+static size_t call_of_item(const struct job *job, uint32_t item)
+{
+    return history_call_at(job->history, job->history->items.items[item].position);
+}
+
+/* The spelling of P's stream, or of an event recorded there, used at another place: partial across
+ * functions. */
+static const char *borrow(struct job *job, struct proposal *proposal, struct spelling word,
+                          uint32_t from_item, size_t at_call)
+{
+    const struct place from = call_place(job, call_of_item(job, from_item));
+    const bool own = history_site(job->history, job->history->items.items[from_item].site)->place ==
+                     history_site(job->history, job->history->calls.items[at_call].site)->place;
+    const bool everywhere =
+        word.text && (strncmp(word.text, "cudaStream", 10) == 0 || strcmp(word.text, "0") == 0);
+    proposal->partial |= word.guessed || (!own && !everywhere &&
+                                          !history_same_function(from, call_place(job, at_call)));
+    job->failed |= !word.text;
+    return word.text ? word.text : "";
+}
+
+static const char *p_stream(struct job *job, struct proposal *proposal, size_t at_call)
+{
+    return borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->p_index),
+                  job->p_index, at_call);
+}
+
+static const char *c_stream(struct job *job, struct proposal *proposal)
+{
+    return borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->c_index),
+                  job->c_index, job->c_call);
+}
+
+/* -- an event that exists
+ * ----------------------------------------------------------------------------------------- */
+
+/* cudaStreamWaitEvent(C, event, 0) before c. */
+static void add_wait(struct job *job, struct proposal *proposal, uint32_t record)
+{
+    struct strbuf text = {0};
+    const char *stream = c_stream(job, proposal);
+    const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
+                               record, job->c_call);
+    strbuf_printf(&text, "cudaStreamWaitEvent(%s, %s, 0);", stream, event);
+    insert(job, proposal, job->c_call, keep(job, &text));
+    change(proposal, (struct change){.kind = CHANGE_WAIT,
+                                     .call = (uint32_t)job->c_call,
+                                     .to = job->c_index,
+                                     .event = record});
+}
+
+static void propose_wait(struct job *job, uint32_t record)
+{
+    struct proposal *proposal = record == HISTORY_NONE ? NULL : begin(job, FIX_INSERT_WAIT);
+    if (proposal) {
+        add_wait(job, proposal, record);
+    }
+}
+
+static void drop(struct job *job, struct proposal *proposal, uint32_t item)
+{
+    const size_t call = call_of_item(job, item);
+    take_out(proposal, call_place(job, call));
+    change(proposal, (struct change){.kind = CHANGE_DROP, .call = (uint32_t)call});
+}
+
+/* The wait stands before c instead of where it is. */
+static void propose_move_wait(struct job *job, uint32_t wait, uint32_t record)
+{
+    if (wait == HISTORY_NONE || record == HISTORY_NONE) {
+        return;
+    }
+    struct proposal *proposal = begin(job, FIX_MOVE_WAIT);
+    if (proposal) {
+        add_wait(job, proposal, record);
+        drop(job, proposal, wait);
+    }
+}
+
+/* The next call of p's thread behind p, if it stands further down in the same function and not
+ * behind c; HISTORY_NONE: none. A statement before it comes right behind p. */
+static size_t call_behind(const struct job *job, size_t call)
+{
+    const struct hist_call *from = &job->history->calls.items[call];
+    const struct place place = call_place(job, call);
+    for (size_t i = call + 1; i < job->history->calls.count && i <= job->c_call; i++) {
+        if (job->history->calls.items[i].thread != from->thread) {
+            continue;
+        }
+        const struct place next = call_place(job, i);
+        return history_same_function(place, next) && next.line > place.line ? i : HISTORY_NONE;
+    }
+    return HISTORY_NONE;
+}
+
+/* The record of the event that C waits for stands behind p instead of before it. */
+static void propose_move_record(struct job *job, uint32_t record, uint32_t wait)
+{
+    const size_t behind = call_behind(job, job->p_call);
+    if (record == HISTORY_NONE || wait == HISTORY_NONE || behind == HISTORY_NONE ||
+        job->history->calls.items[behind].position > job->history->items.items[wait].position) {
+        return;
+    }
+    struct proposal *proposal = begin(job, FIX_MOVE_RECORD);
+    if (!proposal) {
+        return;
+    }
+    struct strbuf text = {0};
+    const char *event =
+        borrow(job, proposal, spell_event(job->history, job->maker->arena, record), record, behind);
+    strbuf_printf(&text, "cudaEventRecord(%s, %s);", event, p_stream(job, proposal, behind));
+    drop(job, proposal, record);
+    insert(job, proposal, behind, keep(job, &text));
+    change(proposal, (struct change){.kind = CHANGE_RECORD,
+                                     .call = (uint32_t)behind,
+                                     .from = job->p_index,
+                                     .event = record});
+}
+
+/* The event that C waits for is recorded before c, and then waited for. */
+static void propose_record_and_wait_known(struct job *job, uint32_t wait)
+{
+    struct proposal *proposal = wait == HISTORY_NONE ? NULL : begin(job, FIX_RECORD_WAIT);
+    if (!proposal) {
+        return;
+    }
+    struct strbuf record = {0}, text = {0};
+    const char *stream = c_stream(job, proposal);
+    const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, wait),
+                               wait, job->c_call);
+    strbuf_printf(&record, "cudaEventRecord(%s, %s);", event, p_stream(job, proposal, job->c_call));
+    strbuf_printf(&text, "cudaStreamWaitEvent(%s, %s, 0);", stream, event);
+    insert(job, proposal, job->c_call, keep(job, &record));
+    insert(job, proposal, job->c_call, keep(job, &text));
+    change(proposal, (struct change){.kind = CHANGE_RECORD,
+                                     .call = (uint32_t)job->c_call,
+                                     .from = job->p_index,
+                                     .event = wait});
+    change(proposal, (struct change){.kind = CHANGE_WAIT,
+                                     .call = (uint32_t)job->c_call,
+                                     .to = job->c_index,
+                                     .event = wait});
+}
+
+/* -- a new event
+ * --------------------------------------------------------------------------------------------------
+ */
+
+/* Whether any known source text has the word. */
+static bool is_used(const struct history *history, const char *word)
+{
+    for (size_t i = 0; i < history->sites.count; i++) {
+        for (size_t frame = 0; frame < history->sites.items[i].frame_count; frame++) {
+            const char *text = history->sites.items[i].frames[frame].text;
+            if (text && strstr(text, word)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const char *new_name(struct job *job)
+{
+    for (;;) {
+        struct strbuf text = {0};
+        strbuf_puts(&text, "ssan_ready");
+        if (++job->maker->new_events > 1) {
+            strbuf_printf(&text, "%u", job->maker->new_events);
+        }
+        const char *name = keep(job, &text);
+        if (!name || !is_used(job->history, name)) {
+            return name ? name : "";
+        }
+    }
+}
+
+/* A call once passed, in the function of c, above both places: where the streams are made. Else
+ * `fallback`. */
+static size_t declaring_call(const struct job *job, size_t fallback)
+{
+    const uint32_t streams[] = {job->c->stream, job->p->stream};
+    const struct place c = call_place(job, job->c_call), first = call_place(job, fallback);
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        size_t passes;
+        const struct hist_stream *stream = &job->history->streams.items[streams[i]];
+        const size_t call = history_call_at(job->history, stream->position);
+        const struct place place = call_place(job, call);
+        history_calls_of(job->history, history_site(job->history, stream->site)->place, &passes);
+        if (job->history->calls.items[call].kind == CALL_CREATE && passes == 1 &&
+            history_same_function(place, c) && history_same_function(place, first) &&
+            place.line < c.line && place.line < first.line) {
+            return call;
+        }
+    }
+    return fallback;
+}
+
+/* A new event, recorded before the place of `record_call` and waited for before c. */
+static void propose_new_event(struct job *job, enum fix_kind kind, size_t record_call)
+{
+    struct proposal *proposal = record_call == HISTORY_NONE ? NULL : begin(job, kind);
+    if (!proposal) {
+        return;
+    }
+    const char *name = new_name(job);
+    const size_t declaring = declaring_call(job, record_call);
+    struct strbuf declare = {0}, create = {0}, record = {0}, wait = {0};
+    strbuf_printf(&declare, "cudaEvent_t %s;", name);
+    strbuf_printf(&create, "cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);", name);
+    strbuf_printf(&record, "cudaEventRecord(%s, %s);", name, p_stream(job, proposal, record_call));
+    strbuf_printf(&wait, "cudaStreamWaitEvent(%s, %s, 0);", c_stream(job, proposal), name);
+    insert(job, proposal, declaring, keep(job, &declare));
+    insert(job, proposal, declaring, keep(job, &create));
+    insert(job, proposal, record_call, keep(job, &record));
+    insert(job, proposal, job->c_call, keep(job, &wait));
+    proposal->partial |=
+        declaring != job->c_call &&
+        !history_same_function(call_place(job, declaring), call_place(job, job->c_call));
+    change(proposal, (struct change){.kind = CHANGE_WAIT_NEW,
+                                     .call = (uint32_t)job->c_call,
+                                     .to = job->c_index,
+                                     .from = job->p_index,
+                                     .event = HISTORY_NONE,
+                                     .record_call = (uint32_t)record_call});
+}
+
+/* Whether P was given work between p and c, which a record right behind p would leave out. */
+static bool has_more(const struct job *job)
+{
+    return history_items_before(job->history, job->p->stream, job->pair->hazard->then.position) >
+           job->p->seq;
+}
+
+static void propose_record_wait(struct job *job)
+{
+    const size_t behind = call_behind(job, job->p_call);
+    if (has_more(job) && behind != job->c_call) {
+        propose_new_event(job, FIX_RECORD_WAIT, behind);
+    }
+    propose_new_event(job, FIX_RECORD_WAIT, job->c_call);
+}
+
+/* -- the host
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static void propose_join_event(struct job *job, uint32_t record)
+{
+    struct proposal *proposal = record == HISTORY_NONE ? NULL : begin(job, FIX_HOST_SYNC);
+    if (!proposal) {
+        return;
+    }
+    struct strbuf text = {0};
+    strbuf_printf(&text, "cudaEventSynchronize(%s);",
+                  borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
+                         record, job->c_call));
+    insert(job, proposal, job->c_call, keep(job, &text));
+    change(
+        proposal,
+        (struct change){.kind = CHANGE_JOIN_EVENT, .call = (uint32_t)job->c_call, .event = record});
+}
+
+static void propose_join_stream(struct job *job)
+{
+    struct proposal *proposal = begin(job, FIX_HOST_SYNC);
+    if (!proposal) {
+        return;
+    }
+    struct strbuf text = {0};
+    strbuf_printf(&text, "cudaStreamSynchronize(%s);", p_stream(job, proposal, job->c_call));
+    insert(job, proposal, job->c_call, keep(job, &text));
+    change(proposal, (struct change){.kind = CHANGE_JOIN_STREAM,
+                                     .call = (uint32_t)job->c_call,
+                                     .from = job->p_index});
+}
+
+/* The free of a block that is used later goes behind the host's wait for that use. */
+static void propose_move_free(struct job *job, const struct hist_host *freed)
+{
+    const struct history *history = job->history;
+    const struct hist_item *use = &history->items.items[job->pair->then_item];
+    const struct hist_alloc *alloc = &history->allocs.items[freed->alloc];
+    for (size_t i = 0; i < history->syncs.count; i++) {
+        const struct hist_sync *sync = &history->syncs.items[i];
+        const bool covers = sync->kind == SSAN_sync_kind_DEVICE ||
+                            (sync->kind == SSAN_sync_kind_STREAM && sync->object == use->stream);
+        if (sync->position < use->position || !covers) {
+            continue;
+        }
+        const size_t join = history_call_at(history, sync->position);
+        if (join + 1 >= history->calls.count ||
+            !history_same_function(call_place(job, join), call_place(job, join + 1)) ||
+            call_place(job, join + 1).line <= call_place(job, join).line) {
+            return;
+        }
+        struct proposal *proposal = begin(job, FIX_MOVE_FREE);
+        const char *text = history_place(history, freed->site).text;
+        struct strbuf statement = {0};
+        if (text) {
+            strbuf_puts(&statement, text);
+        } else {
+            const char *name = spell_created_block(history, job->maker->arena, freed->alloc);
+            strbuf_printf(&statement, "%s(%s);", alloc->free_call, name ? name : "block");
+        }
+        take_out(proposal, history_place(history, freed->site));
+        insert(job, proposal, join + 1, keep(job, &statement));
+        proposal->partial = !text || !history_same_function(history_place(history, freed->site),
+                                                            call_place(job, join + 1));
+        change(proposal,
+               (struct change){.kind = CHANGE_DROP,
+                               .call = (uint32_t)history_call_at(history, freed->position)});
+        return;
+    }
+}
+
+/* -- which, for which miss
+ * ---------------------------------------------------------------------------------------- */
+
+/* The record of the latest known use of the event of a wait: stands for the event where it was
+ * never recorded before. */
+static uint32_t known_record(const struct job *job)
+{
+    return job->miss->record;
+}
+
+static void propose_for_streams(struct job *job)
+{
+    const struct miss *miss = job->miss;
+    const struct place c = call_place(job, job->c_call);
+    switch (miss->kind) {
+    case NEAREST_RECORDED_NOT_WAITED:
+    case NEAREST_WRONG_EVENT:
+        propose_wait(job, miss->record);
+        break;
+    case NEAREST_RECORDED_EARLY:
+        propose_move_record(job, miss->record, miss->wait);
+        break;
+    case NEAREST_WAITED_LATE: {
+        const struct place wait = call_place(job, call_of_item(job, miss->wait));
+        const bool below =
+            wait.file && c.file && strcmp(wait.file, c.file) == 0 && wait.line > c.line;
+        if (below || !wait.file) {
+            propose_move_wait(job, miss->wait, miss->record);
+        }
+        propose_wait(job, miss->record);
+        if (!below && wait.file) {
+            propose_move_wait(job, miss->wait, miss->record);
+        }
+        break;
+    }
+    case NEAREST_NEVER_RECORDED:
+        if (known_record(job) != HISTORY_NONE) {
+            propose_move_wait(job, miss->wait, miss->record);
+            propose_wait(job, miss->record);
+        } else {
+            propose_record_and_wait_known(job, miss->wait);
+        }
+        break;
+    case NEAREST_RE_RECORDED: {
+        const size_t behind = call_behind(job, call_of_item(job, miss->record));
+        propose_new_event(job, FIX_SECOND_EVENT, behind);
+        break;
+    }
+    case NEAREST_HOST_LATE:
+        propose_join_stream(job);
+        break;
+    default:
+        break;
+    }
+    propose_record_wait(job);
+    propose_join_stream(job);
+}
+
+static void propose_for_host(struct job *job)
+{
+    const struct miss *miss = job->miss;
+    if (miss->kind == NEAREST_RECORDED_NOT_WAITED || miss->kind == NEAREST_WRONG_EVENT ||
+        miss->kind == NEAREST_WAITED_LATE) {
+        propose_join_event(job, miss->record);
+    }
+    propose_join_stream(job);
+}
+
+size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,
+                   struct proposal proposals[FIX_PROPOSALS], bool *failed)
+{
+    const struct history *history = maker->history;
+    struct job job = {.maker = maker,
+                      .history = history,
+                      .pair = pair,
+                      .miss = miss,
+                      .out = proposals,
+                      .p_index = pair->first_item,
+                      .c_index = pair->then_item};
+    if (pair->first_item == HISTORY_NONE) {
+        const bool freed = pair->first_host != HISTORY_NONE && pair->then_item != HISTORY_NONE &&
+                           history->hosts.items[pair->first_host].kind == ROP_FREE;
+        if (freed) {
+            propose_move_free(&job, &history->hosts.items[pair->first_host]);
+        }
+        *failed = job.failed;
+        return job.count;
+    }
+    job.p = &history->items.items[pair->first_item];
+    job.c = pair->then_item == HISTORY_NONE ? NULL : &history->items.items[pair->then_item];
+    job.p_call = history_call_at(history, job.p->position);
+    job.c_call = history_call_at(history, job.c ? job.c->position : pair->hazard->then.position);
+    if (miss->known && job.c_call < history->calls.count &&
+        check_info(pair->hazard->check)->family != FAMILY_MISUSE &&
+        pair->hazard->check != CHECK_EVENT_RACE && pair->hazard->check != CHECK_SUBMIT_RACE) {
+        if (job.c) {
+            propose_for_streams(&job);
+        } else {
+            propose_for_host(&job);
+        }
+        const bool threads = job.p->thread != (job.c ? job.c->thread : pair->hazard->then.thread);
+        for (size_t i = 0; i < job.count; i++) {
+            proposals[i].partial |= threads;
+        }
+    }
+    *failed = job.failed;
+    return job.count;
+}

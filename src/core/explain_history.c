@@ -1,0 +1,198 @@
+/* Questions to the history of a trace.
+ *
+ * Owns nothing but the tables' memory. Tables are in the order of the trace, so that "before a
+ * position" is a binary search; what is asked seldom (blocks by address, equal calls on a line)
+ * walks. */
+#include "core/explain_history.h"
+
+#include <string.h>
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+uint32_t history_find(const struct map *ids, uint64_t id)
+{
+    const uint64_t *index = map_find(ids, id);
+    return index ? (uint32_t)*index : HISTORY_NONE;
+}
+
+const struct hist_site *history_site(const struct history *history, uint32_t site)
+{
+    static const struct hist_site unknown = {.place = HISTORY_NONE};
+    const uint32_t index = history_find(&history->site_of, site);
+    return index == HISTORY_NONE ? &unknown : &history->sites.items[index];
+}
+
+struct place history_place(const struct history *history, uint32_t site)
+{
+    const struct hist_site *found = history_site(history, site);
+    return found->frame_count > 0 ? found->frames[found->user]
+                                  : (struct place){NULL, NULL, 0, NULL};
+}
+
+uint32_t history_alloc_at(const struct history *history, uint64_t address, uint64_t position)
+{
+    for (size_t i = history->allocs.count; i-- > 0;) {
+        const struct hist_alloc *alloc = &history->allocs.items[i];
+        if (address - alloc->address < alloc->size && alloc->position < position &&
+            alloc->freed >= position) {
+            return (uint32_t)i;
+        }
+    }
+    return HISTORY_NONE;
+}
+
+/* How many of `count` items (indices, ascending) stand before `position`. */
+static uint32_t count_before(const struct history *history, const uint32_t *items, size_t count,
+                             uint64_t position)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->items.items[items[middle]].position < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (uint32_t)low;
+}
+
+uint32_t history_latest_record(const struct history *history, uint32_t event, uint64_t position)
+{
+    if (event >= history->events.count) {
+        return HISTORY_NONE;
+    }
+    const struct hist_event *found = &history->events.items[event];
+    const uint32_t before =
+        count_before(history, found->records.items, found->records.count, position);
+    return before > 0 ? found->records.items[before - 1] : HISTORY_NONE;
+}
+
+uint32_t history_items_before(const struct history *history, uint32_t stream, uint64_t position)
+{
+    const struct hist_stream *found = &history->streams.items[stream];
+    return count_before(history, found->items.items, found->items.count, position);
+}
+
+size_t history_call_at(const struct history *history, uint64_t position)
+{
+    size_t low = 0, high = history->calls.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->calls.items[middle].position < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The CUDA call that a call of the history made, NULL for those without a name. */
+static const char *call_name(const struct history *history, const struct hist_call *call)
+{
+    switch (call->kind) {
+    case CALL_ITEM:
+        return history->items.items[call->index].call;
+    case CALL_SYNC:
+        return history->syncs.items[call->index].call;
+    case CALL_HOST: {
+        const struct hist_host *host = &history->hosts.items[call->index];
+        return host->kind == ROP_ALLOC ? history->allocs.items[host->alloc].call : NULL;
+    }
+    case CALL_CREATE:
+        break;
+    }
+    return NULL;
+}
+
+const uint32_t *history_calls_of(const struct history *history, uint32_t place, size_t *count)
+{
+    *count = 0;
+    if (place >= history->place_count) {
+        return NULL;
+    }
+    *count = history->place_begins[place + 1] - history->place_begins[place];
+    return &history->place_calls[history->place_begins[place]];
+}
+
+size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call)
+{
+    enum { SEEN_MAX = 8 };
+    uint32_t seen[SEEN_MAX];
+    size_t known = 0, count;
+    const uint32_t *calls = history_calls_of(history, history_site(history, site)->place, &count);
+    for (size_t i = 0; call && i < count; i++) {
+        const struct hist_call *at = &history->calls.items[calls[i]];
+        const char *name = call_name(history, at);
+        if (!name || strcmp(name, call) != 0) {
+            continue;
+        }
+        size_t nth = 0;
+        while (nth < known && seen[nth] != at->site) {
+            nth++;
+        }
+        if (at->site == site) {
+            return nth;
+        }
+        if (nth == known && known < SEEN_MAX) {
+            seen[known++] = at->site;
+        }
+    }
+    return 0;
+}
+
+bool history_same_function(struct place a, struct place b)
+{
+    if (!a.file || !b.file || strcmp(a.file, b.file) != 0) {
+        return false;
+    }
+    return a.function && b.function ? strcmp(a.function, b.function) == 0
+                                    : a.function == b.function;
+}
+
+void history_finish(struct history *history)
+{
+    for (size_t i = 0; i < history->streams.count; i++) {
+        VEC_FREE(&history->streams.items[i].items);
+    }
+    for (size_t i = 0; i < history->events.count; i++) {
+        VEC_FREE(&history->events.items[i].records);
+        VEC_FREE(&history->events.items[i].waits);
+    }
+    VEC_FREE(&history->streams);
+    VEC_FREE(&history->events);
+    VEC_FREE(&history->items);
+    VEC_FREE(&history->syncs);
+    VEC_FREE(&history->allocs);
+    VEC_FREE(&history->hosts);
+    VEC_FREE(&history->joins);
+    VEC_FREE(&history->calls);
+    VEC_FREE(&history->operands);
+    VEC_FREE(&history->pointer_names);
+    VEC_FREE(&history->sites);
+    VEC_FREE(&history->unsupported);
+    VEC_FREE(&history->command);
+    mem_free(history->place_calls);
+    mem_free(history->place_begins);
+    ranges_finish(&history->pageable);
+    map_finish(&history->stream_of);
+    map_finish(&history->event_of);
+    map_finish(&history->item_of);
+    map_finish(&history->sync_of);
+    map_finish(&history->alloc_of);
+    map_finish(&history->site_of);
+    *history = (struct history){0};
+}

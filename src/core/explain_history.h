@@ -1,0 +1,182 @@
+/* The trace as explain needs it: who called what from where, in tables.
+ *
+ * Filled in one pass over the source (explain_read.h). Strings live in the arena that was passed
+ * in; tables until history_finish. Indices into tables are uint32_t, HISTORY_NONE for none;
+ * positions are indices of events in the trace, from 0. */
+#ifndef SSAN_CORE_EXPLAIN_HISTORY_H
+#define SSAN_CORE_EXPLAIN_HISTORY_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "core/finding.h"
+#include "trace/sink.h"
+
+#define HISTORY_NONE UINT32_MAX
+
+/* Where calls come from: frames innermost first. */
+struct hist_site {
+    struct place *frames;
+    size_t frame_count;
+    size_t user; /* index of the frame that is shown and edited: not in streamsan's own headers */
+    uint64_t place_key; /* of that frame's file and line; 0: unknown */
+    uint32_t place;     /* dense number of that file and line from 0; HISTORY_NONE: unknown */
+    uint64_t stack_key; /* of all frames; of the site's id when they are unknown */
+};
+
+struct hist_stream {
+    uint32_t id, context, thread, site, ordinal;
+    enum ssan_stream_flavour flavour;
+    uint64_t position;
+    const char *given;   /* NULL: none */
+    VEC(uint32_t) items; /* indices, in order: seq is the place in here + 1 */
+};
+
+struct hist_event {
+    uint32_t id, thread, site, ordinal;
+    uint64_t position;
+    const char *given;
+    VEC(uint32_t) records, waits; /* items */
+};
+
+/* An item of a stream. */
+struct hist_item {
+    uint64_t op, position;
+    uint32_t stream, seq; /* stream: index; seq from 1 */
+    uint32_t event;       /* index: record, wait */
+    uint32_t record;      /* wait: the record it bound to (item), HISTORY_NONE: none */
+    uint32_t thread, site;
+    const char *call, *name; /* interned: equal text, equal pointer */
+    enum ssan_op_kind kind;
+    enum ssan_form form;
+    bool pageable_source; /* copy from pageable memory to the device */
+};
+
+/* A call that waits. */
+struct hist_sync {
+    uint64_t position, returned; /* UINT64_MAX: never */
+    enum ssan_sync_kind kind;
+    uint32_t object; /* index of stream or event; context id */
+    uint32_t record; /* of an event: the record it bound to */
+    uint32_t thread, site, seq;
+    const char *call;
+    bool ok;
+};
+
+struct hist_alloc {
+    uint32_t id, thread, site, free_thread, free_site;
+    enum ssan_memory memory;
+    uint64_t address, size, position, freed; /* freed UINT64_MAX: never */
+    uint32_t generation;
+    const char *call, *free_call;
+    const char *given, *given_inside; /* names of its first byte, of another one */
+};
+
+/* allocs, frees and accesses of host threads */
+struct hist_host {
+    uint64_t position, address, size;
+    uint32_t thread, seq, site, alloc; /* alloc: index */
+    enum report_op_kind kind;          /* ROP_ALLOC, ROP_FREE, ROP_HOST_READ, ROP_HOST_WRITE */
+};
+
+/* What joins a host thread: at `position` its timeline comes behind ... */
+enum hist_join_kind {
+    JOIN_STREAM,  /* items of stream `object` before `bound` (legacy: and of the blocking ones) */
+    JOIN_ITEM,    /* item `object` */
+    JOIN_CONTEXT, /* items of context `object` before `bound` */
+    JOIN_THREAD,  /* what thread `object` did before `bound` */
+};
+
+struct hist_join {
+    uint64_t position, bound;
+    enum hist_join_kind kind;
+    uint32_t object, thread;
+    bool observed_only; /* no edge in the documented reading */
+    bool strict_only; /* the thread of a host function: on the one timeline of all threads it counts
+                         for nothing */
+};
+
+/* Every call in the order of the trace, whatever its table. */
+enum hist_call_kind { CALL_ITEM, CALL_SYNC, CALL_HOST, CALL_CREATE };
+
+struct hist_call {
+    uint64_t position;
+    uint32_t site, thread, index; /* in the table of `kind`; CALL_CREATE: none */
+    enum hist_call_kind kind;
+};
+
+/* A name that the program gave to pageable memory, and an operand that lies there. */
+struct hist_operand {
+    uint64_t address, size, position;
+    uint32_t site;
+    const char *call;
+    bool source; /* the call reads it */
+};
+
+struct history {
+    struct arena *arena;
+    VEC(struct hist_stream) streams;
+    VEC(struct hist_event) events;
+    VEC(struct hist_item) items;
+    VEC(struct hist_sync) syncs;
+    VEC(struct hist_alloc) allocs;
+    VEC(struct hist_host) hosts;
+    VEC(struct hist_join) joins;
+    VEC(struct hist_call) calls;
+    VEC(struct hist_operand) operands; /* pageable, each address once */
+    VEC(struct {
+        uint64_t address;
+        const char *text;
+    })
+    pointer_names;                                                       /* pageable */
+    struct ranges pageable;                                              /* union of operands */
+    struct map stream_of, event_of, item_of, sync_of, alloc_of, site_of; /* id -> index */
+    VEC(struct hist_site) sites;
+    VEC(struct {
+        const char *call;
+        uint64_t count;
+    })
+    unsupported;
+    VEC(struct { const char *text; }) command;
+    enum ssan_producer producer;
+    enum ssan_accesses accesses;
+    enum ssan_host_scope host_scope;
+    const char *schedule, *fault;
+    uint32_t fault_site, exit_code;
+    bool exited, cut, strict;
+    uint64_t event_count;   /* events of the trace that were read */
+    uint32_t *place_calls;  /* indices of calls, by place and then in order */
+    uint32_t *place_begins; /* place_count + 1 offsets into place_calls */
+    uint32_t place_count;
+};
+
+void history_finish(struct history *history);
+
+/* HISTORY_NONE for unknown ids. */
+uint32_t history_find(const struct map *ids, uint64_t id);
+/* Never NULL: a site without frames for unknown ids. */
+const struct hist_site *history_site(const struct history *history, uint32_t site);
+/* The frame of a site that is shown; file NULL when unknown. */
+struct place history_place(const struct history *history, uint32_t site);
+/* The alloc that lived at `address` just before `position`, HISTORY_NONE: none. */
+uint32_t history_alloc_at(const struct history *history, uint64_t address, uint64_t position);
+/* The latest record of an event before `position` (item), HISTORY_NONE: none. */
+uint32_t history_latest_record(const struct history *history, uint32_t event, uint64_t position);
+/* How many items of a stream stand before `position`. */
+uint32_t history_items_before(const struct history *history, uint32_t stream, uint64_t position);
+/* Index into calls of the first call at or behind `position`; calls.count when none. */
+size_t history_call_at(const struct history *history, uint64_t position);
+/* The calls of a place in order; NULL and 0 for HISTORY_NONE. */
+const uint32_t *history_calls_of(const struct history *history, uint32_t place, size_t *count);
+/* Which of several equal calls on one line a site is, from 0, in order of first appearance. */
+size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call);
+
+/* Same file and function; functions that are both unknown count as one. False when a file is
+ * unknown. */
+bool history_same_function(struct place a, struct place b);
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length);
+uint64_t hash_text(uint64_t hash, const char *text); /* with its end; NULL like "" */
+#define HASH_SEED UINT64_C(0xcbf29ce484222325)
+
+#endif

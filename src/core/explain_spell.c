@@ -1,0 +1,198 @@
+/* From calls of the trace to the words of the source.
+ *
+ * Looks at the statement of the frame that is shown, then outwards: where a wrapper makes the call,
+ * its own caller names the variable. What no text tells is NULL (names) or a made-up word marked as
+ * guessed (edits). */
+#include "core/explain_spell.h"
+
+#include <string.h>
+
+#include "core/explain_names.h"
+
+/* The text of the frame that is shown, NULL when unknown. */
+static const char *shown_text(const struct history *history, uint32_t site)
+{
+    return history_place(history, site).text;
+}
+
+static const char *made_up(struct arena *arena, const char *what, uint32_t ordinal)
+{
+    char digits[12];
+    size_t count = 0;
+    char *text = arena_alloc(arena, strlen(what) + sizeof digits + 1);
+    if (!text) {
+        return NULL;
+    }
+    do {
+        digits[count++] = (char)('0' + ordinal % 10);
+        ordinal /= 10;
+    } while (ordinal > 0);
+    size_t length = strlen(what);
+    memcpy(text, what, length);
+    while (count > 0) {
+        text[length++] = digits[--count];
+    }
+    return text;
+}
+
+static struct names_span call_argument(const struct history *history, const struct hist_item *item,
+                                       enum names_role role)
+{
+    const size_t nth = history_nth_on_line(history, item->site, item->call);
+    return names_argument(shown_text(history, item->site), item->call,
+                          item->kind == SSAN_op_kind_KERNEL ? item->name : NULL, nth, role);
+}
+
+struct spelling spell_stream(const struct history *history, struct arena *arena, uint32_t item)
+{
+    const struct hist_item *call = &history->items.items[item];
+    const struct hist_stream *stream = &history->streams.items[call->stream];
+    const struct names_span argument = call_argument(history, call, NAMES_STREAM);
+    if (argument.length > 0) {
+        return (struct spelling){names_copy(arena, argument), false};
+    }
+    if (stream->flavour == SSAN_stream_flavour_LEGACY) {
+        return (struct spelling){"cudaStreamLegacy", false};
+    }
+    if (stream->flavour == SSAN_stream_flavour_PER_THREAD) {
+        return (struct spelling){"cudaStreamPerThread", false};
+    }
+    const char *created = spell_created_stream(history, arena, call->stream);
+    return (struct spelling){created ? created : made_up(arena, "stream_", stream->ordinal), true};
+}
+
+struct spelling spell_event(const struct history *history, struct arena *arena, uint32_t item)
+{
+    const struct hist_item *call = &history->items.items[item];
+    const struct names_span argument = call_argument(history, call, NAMES_EVENT);
+    if (argument.length > 0) {
+        return (struct spelling){names_copy(arena, argument), false};
+    }
+    const char *created = spell_created_event(history, arena, call->event);
+    const uint32_t ordinal = history->events.items[call->event].ordinal;
+    return (struct spelling){created ? created : made_up(arena, "event_", ordinal), true};
+}
+
+/* The variable that the caller of a wrapper passes or sets: from the frames outside of `frame`. */
+static struct names_span outer_name(const struct hist_site *site, size_t frame)
+{
+    struct names_call call;
+    const struct names_span none = {NULL, 0};
+    const char *function = site->frames[frame].function;
+    if (frame + 1 >= site->frame_count || !function) {
+        return none;
+    }
+    const char *text = site->frames[frame + 1].text;
+    char plain[128];
+    size_t length = strcspn(function, "(<");
+    const char *begin = function + length;
+    while (begin > function && begin[-1] != ':' && begin[-1] != ' ') {
+        begin--;
+    }
+    length = (size_t)(function + length - begin);
+    if (!text || length == 0 || length >= sizeof plain) {
+        return none;
+    }
+    memcpy(plain, begin, length);
+    plain[length] = '\0';
+    return names_find_call(text, plain, 0, &call) ? names_wrapped(text) : none;
+}
+
+const char *spell_created(const struct history *history, struct arena *arena, uint32_t site,
+                          const char *const *calls, size_t call_count)
+{
+    const struct hist_site *found = history_site(history, site);
+    struct names_call call;
+    for (size_t frame = 0; frame < found->frame_count; frame++) {
+        const char *text = found->frames[frame].text;
+        for (size_t i = 0; text && i < call_count; i++) {
+            const size_t nth =
+                frame == found->user ? history_nth_on_line(history, site, calls[i]) : 0;
+            const int index = names_role_index(calls[i], NAMES_CREATED);
+            if (index < 0 || !names_find_call(text, calls[i], nth, &call) ||
+                (size_t)index >= call.count) {
+                continue;
+            }
+            const struct names_span argument = call.args[index];
+            struct names_span name = names_variable(argument);
+            if (!memchr(argument.ptr, '&',
+                        argument.length)) { /* passed on: the caller knows it better */
+                const struct names_span outer = outer_name(found, frame);
+                name = outer.length > 0 ? outer : name;
+            }
+            if (name.length > 0) {
+                return names_copy(arena, name);
+            }
+        }
+    }
+    if (found->frame_count == 0) {
+        return NULL;
+    }
+    const struct names_span wrapped = names_wrapped(found->frames[found->user].text);
+    return wrapped.length > 0 ? names_copy(arena, wrapped) : NULL;
+}
+
+const char *spell_created_stream(const struct history *history, struct arena *arena,
+                                 uint32_t stream)
+{
+    static const char *const calls[] = {
+        "cudaStreamCreate", "cudaStreamCreateWithFlags",  "cudaStreamCreateWithPriority",
+        "cuStreamCreate",   "cuStreamCreateWithPriority",
+    };
+    return spell_created(history, arena, history->streams.items[stream].site, calls,
+                         sizeof calls / sizeof *calls);
+}
+
+const char *spell_created_event(const struct history *history, struct arena *arena, uint32_t event)
+{
+    static const char *const calls[] = {"cudaEventCreate", "cudaEventCreateWithFlags",
+                                        "cuEventCreate"};
+    return spell_created(history, arena, history->events.items[event].site, calls,
+                         sizeof calls / sizeof *calls);
+}
+
+const char *spell_created_block(const struct history *history, struct arena *arena, uint32_t alloc)
+{
+    const char *const calls[] = {history->allocs.items[alloc].call};
+    if (names_role_index(calls[0], NAMES_CREATED) != 0) {
+        return NULL;
+    }
+    if (strcmp(calls[0], "cudaHostRegister") == 0) { /* takes the pointer, not its address */
+        const struct hist_site *site = history_site(history, history->allocs.items[alloc].site);
+        struct names_call call;
+        for (size_t frame = 0; frame < site->frame_count; frame++) {
+            if (names_find_call(site->frames[frame].text, calls[0], 0, &call) && call.count > 0) {
+                const struct names_span name = names_pointer(call.args[0]);
+                return name.length > 0 ? names_copy(arena, name) : NULL;
+            }
+        }
+        return NULL;
+    }
+    return spell_created(history, arena, history->allocs.items[alloc].site, calls, 1);
+}
+
+const char *spell_operand(const struct history *history, struct arena *arena,
+                          const struct hist_operand *operand)
+{
+    static const char *const accesses[] = {"HOST_READ", "HOST_WRITE"};
+    const struct hist_site *site = history_site(history, operand->site);
+    struct names_call call;
+    for (size_t frame = 0; frame < site->frame_count; frame++) {
+        const char *text = site->frames[frame].text;
+        const size_t nth =
+            frame == site->user ? history_nth_on_line(history, operand->site, operand->call) : 0;
+        struct names_span argument =
+            names_argument(text, operand->call, NULL, nth, operand->source ? NAMES_SRC : NAMES_DST);
+        for (size_t i = 0; argument.length == 0 && i < sizeof accesses / sizeof *accesses; i++) {
+            if (names_find_call(text, accesses[i], 0, &call) && call.count > 0) {
+                argument = call.args[0];
+            }
+        }
+        const struct names_span name =
+            argument.length > 0 ? names_pointer(argument) : (struct names_span){NULL, 0};
+        if (name.length > 0) {
+            return names_copy(arena, name);
+        }
+    }
+    return NULL;
+}

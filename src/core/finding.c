@@ -1,0 +1,40 @@
+/* Words of the report's data model, and its end. No facts are made here. */
+#include "core/finding.h"
+
+const char *nearest_word(enum nearest_kind kind)
+{
+    static const char *const words[] = {
+        [NEAREST_RECORDED_NOT_WAITED] = "recorded-not-waited",
+        [NEAREST_WRONG_EVENT] = "wrong-event",
+        [NEAREST_RECORDED_EARLY] = "recorded-early",
+        [NEAREST_WAITED_LATE] = "waited-late",
+        [NEAREST_NEVER_RECORDED] = "never-recorded",
+        [NEAREST_RE_RECORDED] = "re-recorded",
+        [NEAREST_HOST_LATE] = "host-late",
+        [NEAREST_LEGACY_EXEMPT] = "legacy-exempt",
+        [NEAREST_PAGEABLE_STAGING] = "pageable-staging",
+        [NEAREST_HOST_THREADS] = "host-threads",
+        [NEAREST_NONE] = "none",
+    };
+    return words[kind];
+}
+
+const char *fix_word(enum fix_kind kind)
+{
+    static const char *const words[] = {
+        [FIX_INSERT_WAIT] = "insert-wait",   [FIX_RECORD_WAIT] = "record-wait",
+        [FIX_MOVE_RECORD] = "move-record",   [FIX_MOVE_WAIT] = "move-wait",
+        [FIX_SECOND_EVENT] = "second-event", [FIX_HOST_SYNC] = "host-sync",
+        [FIX_MOVE_FREE] = "move-free",       [FIX_HAND_OVER] = "hand-over",
+    };
+    return words[kind];
+}
+
+/* All that a report points to lies in its arena, byte sets of findings included. */
+void report_finish(struct report *report)
+{
+    if (report) {
+        arena_finish(&report->arena);
+        *report = (struct report){0};
+    }
+}
