@@ -1,0 +1,57 @@
+/* Who made an access: what a report needs of an operation, host access, alloc or free, kept as long
+ * as shadow or a hazard names it. Places are its static part: equal for all dynamic repeats.
+ * Reference counts; one thread. */
+#ifndef SSAN_CORE_ACTOR_H
+#define SSAN_CORE_ACTOR_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "core/clock.h"
+#include "core/engine.h"
+
+struct actor {
+    uint64_t position, op;
+    uint32_t refs, place;
+    uint32_t thread, site;
+    uint32_t stream, context;
+    struct epoch submitted; /* host epoch of the call, strict threads only */
+    uint8_t kind;           /* enum side_kind */
+    uint8_t flavour;        /* enum ssan_stream_flavour; host sides: 0 */
+};
+
+/* Released actors, linked through `position`. Zeroed is ready. */
+struct actors {
+    struct actor *spare;
+    uint64_t bytes;
+};
+
+/* Zeroed, one reference; NULL when out of memory. */
+struct actor *actor_create(struct actors *actors);
+struct actor *actor_ref(struct actor *actor);
+void actor_drop(struct actors *actors, struct actor *actor);
+void actors_finish(struct actors *actors);
+
+/* Static places: side kind, operation kind, site, name, stream flavour -> a small id from 1. */
+struct place_key {
+    uint32_t kind, op_kind, site, name, flavour;
+};
+
+struct place_name {
+    char *text;
+    uint32_t length;
+};
+
+struct places {
+    struct map index; /* hash -> id; collisions probe on */
+    VEC(struct place_key) keys;
+    struct map names; /* hash -> name id */
+    VEC(struct place_name) texts;
+};
+
+/* 0 when out of memory. */
+uint32_t place_intern(struct places *places, struct place_key key);
+uint32_t place_name(struct places *places, struct ssan_str name);
+uint64_t places_bytes(const struct places *places);
+void places_finish(struct places *places);
+
+#endif

@@ -1,0 +1,440 @@
+/* Building byte sets: adding, sealing, clipping, rounding. Meeting and subtracting are in
+ * bytes_meet.c. */
+#include "core/bytes.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A leaf takes one piece and 512 bytes of bits: it pays from this many dense pieces in one leaf on.
+ */
+#define CROWDED_LEAF 14u
+/* A leaf with at most this many runs is kept as runs. */
+#define SPARSE_LEAF_RUNS 8u
+
+static bool push(struct bytes *set, struct piece piece)
+{
+    uint64_t end = piece_end(&piece);
+    if (!VEC_PUSH(set, piece)) {
+        return false;
+    }
+    if (set->count == 1) {
+        set->begin = piece.begin;
+        set->end = end;
+    }
+    set->begin = piece.begin < set->begin ? piece.begin : set->begin;
+    set->end = end > set->end ? end : set->end;
+    set->leaves = set->leaves || piece.length == 0;
+    return true;
+}
+
+bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
+                   uint64_t count, uint32_t site, uint32_t width)
+{
+    if (length == 0 || count == 0) {
+        return true;
+    }
+    if (count == 1 || stride <= length) {
+        length = (count - 1) * stride + length;
+        stride = 0;
+        count = 1;
+    }
+    struct piece *last = set->count > 0 ? &set->items[set->count - 1] : NULL;
+    if (last && count == 1 && last->count == 1 && last->length > 0 && last->site == site &&
+        last->width == width && last->begin + last->length == address) {
+        last->length += length;
+        set->end = address + length > set->end ? address + length : set->end;
+        return true;
+    }
+    return push(set, (struct piece){.begin = address,
+                                    .length = length,
+                                    .stride = stride,
+                                    .count = count,
+                                    .site = site,
+                                    .width = width});
+}
+
+/* The first run of set bits at or behind `from`; false when there is none. */
+static bool next_bits(const uint64_t *bits, uint32_t from, uint32_t *begin, uint32_t *end)
+{
+    uint32_t at = from;
+    while (at < LEAF_BYTES) {
+        uint64_t word = bits[at / 64] >> (at % 64);
+        if (word) {
+            at += (uint32_t)__builtin_ctzll(word);
+            break;
+        }
+        at = (at / 64 + 1) * 64;
+    }
+    if (at >= LEAF_BYTES) {
+        return false;
+    }
+    *begin = at;
+    while (at < LEAF_BYTES) {
+        uint64_t word = ~bits[at / 64] >> (at % 64);
+        uint32_t left = 64 - at % 64;
+        uint32_t ones = word ? (uint32_t)__builtin_ctzll(word) : left;
+        ones = ones < left ? ones : left;
+        at += ones;
+        if (ones < left) {
+            break;
+        }
+    }
+    *end = at;
+    return true;
+}
+
+static uint64_t *copy_bits(const uint64_t *bits)
+{
+    uint64_t *copy = mem_alloc(LEAF_BYTES / 8);
+    if (copy) {
+        memcpy(copy, bits, LEAF_BYTES / 8);
+    }
+    return copy;
+}
+
+static uint64_t count_bits(const uint64_t *bits)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < LEAF_WORDS; i++) {
+        count += (uint64_t)__builtin_popcountll(bits[i]);
+    }
+    return count;
+}
+
+static bool push_leaf(struct bytes *set, uint64_t address, uint64_t *take_bits, uint32_t site,
+                      uint32_t width)
+{
+    struct piece leaf = {.begin = address,
+                         .bits = take_bits,
+                         .count = count_bits(take_bits),
+                         .site = site,
+                         .width = width};
+    if (!push(set, leaf)) {
+        mem_free(take_bits);
+        return false;
+    }
+    return true;
+}
+
+bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
+                    uint32_t width)
+{
+    uint32_t runs = 0, begin = 0, end = 0;
+    for (uint32_t at = 0; next_bits(bits, at, &begin, &end); at = end) {
+        runs++;
+    }
+    if (runs > SPARSE_LEAF_RUNS) {
+        uint64_t *copy = copy_bits(bits);
+        return copy && push_leaf(set, address, copy, site, width);
+    }
+    for (uint32_t at = 0; next_bits(bits, at, &begin, &end); at = end) {
+        if (!bytes_add_run(set, address + begin, end - begin, 0, 1, site, width)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    if (a->site != b->site) {
+        return a->site < b->site ? -1 : 1;
+    }
+    if (a->width != b->width) {
+        return a->width < b->width ? -1 : 1;
+    }
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    if (a->begin != b->begin) {
+        return a->begin < b->begin ? -1 : 1;
+    }
+    return by_line(left, right);
+}
+
+static bool same_line(const struct piece *a, const struct piece *b)
+{
+    return a->site == b->site && a->width == b->width;
+}
+
+/* Joins dense pieces of a line that touch or overlap, and leaves of one address; the set is sorted
+ * by line. */
+static void coalesce(struct bytes *set)
+{
+    size_t kept = 0, dense = SIZE_MAX, leaf = SIZE_MAX;
+    for (size_t i = 0; i < set->count; i++) {
+        struct piece *piece = &set->items[i];
+        size_t *latest = piece->length == 0 ? &leaf : &dense;
+        struct piece *before = *latest < kept ? &set->items[*latest] : NULL;
+        bool joined = false;
+        if (before && same_line(before, piece)) {
+            if (piece->length == 0 && before->begin == piece->begin) {
+                for (uint32_t w = 0; w < LEAF_WORDS; w++) {
+                    before->bits[w] |= piece->bits[w];
+                }
+                before->count = count_bits(before->bits);
+                mem_free(piece->bits);
+                joined = true;
+            } else if (piece->length > 0 && piece->count == 1 &&
+                       piece->begin <= before->begin + before->length) {
+                uint64_t end = piece->begin + piece->length;
+                if (end > before->begin + before->length) {
+                    before->length = end - before->begin;
+                }
+                joined = true;
+            }
+        }
+        if (!joined) {
+            if (piece->length == 0 || piece->count == 1) {
+                *latest = kept;
+            }
+            set->items[kept++] = *piece;
+        }
+    }
+    set->count = kept;
+}
+
+static void mark_bits(uint64_t *bits, uint64_t begin, uint64_t end)
+{
+    for (uint64_t at = begin; at < end;) {
+        uint64_t left = 64 - at % 64, length = end - at < left ? end - at : left;
+        uint64_t mask = length == 64 ? UINT64_MAX : ((UINT64_C(1) << length) - 1) << (at % 64);
+        bits[at / 64] |= mask;
+        at += length;
+    }
+}
+
+/* How many pieces from `from` on are dense, of one line and inside one leaf. */
+static size_t crowd(const struct bytes *set, size_t from)
+{
+    const struct piece *first = &set->items[from];
+    uint64_t leaf = first->begin / LEAF_BYTES;
+    size_t count = 0;
+    for (size_t i = from; i < set->count; i++) {
+        const struct piece *piece = &set->items[i];
+        if (piece->length == 0 || piece->count != 1 || !same_line(piece, first) ||
+            piece->begin / LEAF_BYTES != leaf || (piece_end(piece) - 1) / LEAF_BYTES != leaf) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Packs crowds of dense pieces into leaves; the set is sorted by line. */
+static bool pack(struct bytes *set)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count;) {
+        size_t many = crowd(set, i);
+        if (many < CROWDED_LEAF) {
+            many = many > 0 ? many : 1;
+            memmove(&set->items[kept], &set->items[i], many * sizeof set->items[0]);
+            kept += many;
+            i += many;
+            continue;
+        }
+        uint64_t *bits = mem_zalloc(LEAF_WORDS, sizeof *bits);
+        if (!bits) {
+            memmove(&set->items[kept], &set->items[i], (set->count - i) * sizeof set->items[0]);
+            set->count = kept + set->count - i;
+            return false;
+        }
+        struct piece leaf = set->items[i];
+        leaf.begin = leaf.begin / LEAF_BYTES * LEAF_BYTES;
+        for (size_t k = i; k < i + many; k++) {
+            mark_bits(bits, set->items[k].begin - leaf.begin,
+                      piece_end(&set->items[k]) - leaf.begin);
+        }
+        leaf.length = 0;
+        leaf.bits = bits;
+        leaf.count = count_bits(bits);
+        set->items[kept++] = leaf;
+        set->leaves = true;
+        i += many;
+    }
+    set->count = kept;
+    return true;
+}
+
+static void measure(struct bytes *set)
+{
+    set->reach = 0;
+    set->begin = set->end = 0;
+    set->leaves = false;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct piece *piece = &set->items[i];
+        uint64_t end = piece_end(piece);
+        set->begin = i == 0 || piece->begin < set->begin ? piece->begin : set->begin;
+        set->end = i == 0 || end > set->end ? end : set->end;
+        set->reach = end - piece->begin > set->reach ? end - piece->begin : set->reach;
+        set->leaves = set->leaves || piece->length == 0;
+    }
+}
+
+bool bytes_seal(struct bytes *set)
+{
+    bool fine = true;
+    if (set->count > 1) {
+        qsort(set->items, set->count, sizeof set->items[0], by_line);
+        coalesce(set);
+        fine = pack(set);
+        qsort(set->items, set->count, sizeof set->items[0], by_begin);
+    }
+    measure(set);
+    set->sealed = set->count;
+    return fine;
+}
+
+/* Adds the pieces of a strided run that lie inside [begin, end), cut at its borders. */
+static bool clip_strided(const struct piece *piece, uint64_t begin, uint64_t end,
+                         struct bytes *into)
+{
+    uint64_t first = begin > piece->begin ? (begin - piece->begin) / piece->stride : 0;
+    uint64_t last = (end - 1 - piece->begin) / piece->stride;
+    last = last < piece->count - 1 ? last : piece->count - 1;
+    for (int side = 0; side < 2 && first <= last; side++) { /* cut pieces at both borders */
+        uint64_t at = piece->begin + (side == 0 ? first : last) * piece->stride;
+        uint64_t from = at > begin ? at : begin;
+        uint64_t to = at + piece->length < end ? at + piece->length : end;
+        if (from == at && to == at + piece->length) {
+            continue;
+        }
+        if (from < to && !bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width)) {
+            return false;
+        }
+        if (side == 0) {
+            first++;
+        } else if (last == 0) {
+            return true;
+        } else {
+            last--;
+        }
+    }
+    return first > last ||
+           bytes_add_run(into, piece->begin + first * piece->stride, piece->length, piece->stride,
+                         last - first + 1, piece->site, piece->width);
+}
+
+static bool clip_leaf(const struct piece *piece, uint64_t begin, uint64_t end, struct bytes *into)
+{
+    uint64_t bits[LEAF_WORDS] = {0};
+    uint64_t from = begin > piece->begin ? begin - piece->begin : 0;
+    uint64_t to = end - piece->begin < LEAF_BYTES ? end - piece->begin : LEAF_BYTES;
+    mark_bits(bits, from, to);
+    for (uint32_t w = 0; w < LEAF_WORDS; w++) {
+        bits[w] &= piece->bits[w];
+    }
+    return bytes_add_leaf(into, piece->begin, bits, piece->site, piece->width);
+}
+
+bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct bytes *into)
+{
+    for (size_t i = bytes_first_near(set, begin); i < set->count && set->items[i].begin < end;
+         i++) {
+        const struct piece *piece = &set->items[i];
+        if (piece_end(piece) <= begin) {
+            continue;
+        }
+        bool fine = true;
+        if (piece->length == 0) {
+            fine = clip_leaf(piece, begin, end, into);
+        } else if (piece->count > 1) {
+            fine = clip_strided(piece, begin, end, into);
+        } else {
+            uint64_t from = piece->begin > begin ? piece->begin : begin;
+            uint64_t to = piece_end(piece) < end ? piece_end(piece) : end;
+            fine = bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width);
+        }
+        if (!fine) {
+            return false;
+        }
+    }
+    return bytes_seal(into);
+}
+
+static bool round_piece(const struct piece *piece, uint64_t unit, struct bytes *into)
+{
+    uint64_t down = ~(unit - 1);
+    if (piece->length > 0 && (piece->count == 1 || piece->stride <= 2 * unit)) {
+        uint64_t begin = piece->begin & down, end = (piece_end(piece) + unit - 1) & down;
+        return bytes_add_run(into, begin, end - begin, 0, 1, 0, 0);
+    }
+    if (piece->length > 0) { /* a wide stride is one piece already: rounding would only grow it */
+        return bytes_add_run(into, piece->begin, piece->length, piece->stride, piece->count, 0, 0);
+    }
+    uint32_t begin = 0, end = 0;
+    for (uint32_t at = 0; next_bits(piece->bits, at, &begin, &end); at = end) {
+        uint64_t from = (piece->begin + begin) & down, to = (piece->begin + end + unit - 1) & down;
+        if (!bytes_add_run(into, from, to - from, 0, 1, 0, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool bytes_round(struct bytes *set, uint64_t unit)
+{
+    struct bytes rounded = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        /* sealing as we go keeps the intermediate set small */
+        if (!round_piece(&set->items[i], unit, &rounded) ||
+            (rounded.count > 4096 && !bytes_seal(&rounded))) {
+            bytes_finish(&rounded);
+            return false;
+        }
+    }
+    if (!bytes_seal(&rounded)) {
+        bytes_finish(&rounded);
+        return false;
+    }
+    bytes_finish(set);
+    *set = rounded;
+    return true;
+}
+
+uint64_t bytes_held(const struct bytes *set)
+{
+    uint64_t held = set->room * sizeof set->items[0];
+    for (size_t i = 0; set->leaves && i < set->count; i++) {
+        held += set->items[i].length == 0 ? LEAF_BYTES / 8 : 0;
+    }
+    return held;
+}
+
+bool verify_bytes(const struct bytes *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct piece *piece = &set->items[i];
+        if (piece->begin < set->begin || piece_end(piece) > set->end ||
+            (i > 0 && piece->begin < set->items[i - 1].begin) ||
+            piece_end(piece) - piece->begin > set->reach) {
+            return false;
+        }
+        if (piece->length == 0 && (!set->leaves || piece->begin % LEAF_BYTES != 0)) {
+            return false;
+        }
+        if (piece->length > 0 && piece->count > 1 && piece->stride <= piece->length) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void bytes_finish(struct bytes *set)
+{
+    for (size_t i = 0; set->leaves && i < set->count; i++) {
+        if (set->items[i].length == 0) {
+            mem_free(set->items[i].bits);
+        }
+    }
+    mem_free(set->items);
+    *set = (struct bytes){0};
+}

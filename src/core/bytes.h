@@ -1,0 +1,102 @@
+/* Sets of bytes of one access kind of one operation: dense runs, strided runs, and bitmaps of 4 KiB
+ * leaves, each with the device line it came from. Exact: no byte is added or lost, except by
+ * bytes_round.
+ *
+ * Naive model: a bit per byte and line. Pieces are sorted by their begin after bytes_seal; pieces
+ * of different lines may overlap. Cost: meeting and subtracting visit the pairs of pieces whose
+ * hulls overlap. */
+#ifndef SSAN_CORE_BYTES_H
+#define SSAN_CORE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEAF_BYTES 4096u
+#define LEAF_WORDS 64u
+
+/* length > 0: `count` pieces of `length` bytes, `stride` apart (count 1: dense). length 0: a leaf,
+ * bits set. */
+struct piece {
+    uint64_t begin;
+    uint64_t length;
+    union {
+        uint64_t stride;
+        uint64_t *bits; /* LEAF_WORDS words, owned */
+    };
+    uint64_t count;
+    uint32_t site, width;
+};
+
+struct bytes {
+    struct piece *items;
+    size_t count, room;
+    uint64_t begin, end; /* hull; begin == end when empty */
+    uint64_t reach;      /* length of the longest piece's hull; set by bytes_seal */
+    bool leaves;         /* at least one piece is a leaf */
+    size_t sealed;       /* pieces after the last bytes_seal */
+};
+
+/* False when out of memory (the set is then unusable but safe to finish). Ranges never wrap:
+ * callers check. */
+bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
+                   uint64_t count, uint32_t site, uint32_t width);
+/* `bits`: LEAF_WORDS words, copied; `address` a multiple of LEAF_BYTES. */
+bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
+                    uint32_t width);
+/* Sorts, joins touching runs of a line and packs crowded leaves into bitmaps. Before all functions
+ * below. */
+bool bytes_seal(struct bytes *set);
+
+/* One stretch of bytes in both sets; `a` is the piece of the first set. False stops the walk. */
+struct bytes_visitor {
+    bool (*meet)(struct bytes_visitor *self, const struct piece *a, const struct piece *b,
+                 uint64_t begin, uint64_t end);
+};
+/* Every stretch that both sets have, inside [begin, end), per pair of pieces; stretches may repeat.
+ */
+void bytes_meet(const struct bytes *a, const struct bytes *b, uint64_t begin, uint64_t end,
+                struct bytes_visitor *visitor);
+/* True when the hulls overlap: cheap test before the others. */
+static inline bool bytes_near(const struct bytes *a, const struct bytes *b)
+{
+    return a->begin < b->end && b->begin < a->end;
+}
+/* Removes bytes of `b` from `a`; may keep bytes where removing would cost more pieces than it frees
+ * (a dense run against strides or bitmaps). False when out of memory; `a` is then as it was. */
+bool bytes_subtract(struct bytes *a, const struct bytes *b);
+/* Copies the part inside [begin, end) into the empty set `into`. */
+bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct bytes *into);
+/* Rounds every piece out to multiples of `unit` (a power of two) and joins what touches; lines are
+ * lost. */
+bool bytes_round(struct bytes *set, uint64_t unit);
+/* Heap bytes held. */
+uint64_t bytes_held(const struct bytes *set);
+bool verify_bytes(const struct bytes *set);
+void bytes_finish(struct bytes *set);
+
+/* Index of the first piece that may reach behind `at`. */
+static inline size_t bytes_first_near(const struct bytes *set, uint64_t at)
+{
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->items[middle].begin + set->reach <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* First byte behind the piece's last one. */
+static inline uint64_t piece_end(const struct piece *piece)
+{
+    if (piece->length == 0) {
+        return piece->begin + LEAF_BYTES;
+    }
+    return piece->begin + (piece->count - 1) * piece->stride + piece->length;
+}
+
+#endif

@@ -1,0 +1,284 @@
+/* Shadow work in the order of the trace. Invariant: when an operation is judged, everything
+ * submitted before it is in shadow and nothing submitted after it. The queue is as long as the
+ * oldest open operation is old; memory is bounded by the operations in flight. Naive model: sort
+ * all accesses by submission at the end of the run. */
+#include "core/engine_parts.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct work *work_create(struct engine *engine, enum work_kind kind)
+{
+    struct work *work = engine->spare;
+    if (work) {
+        engine->spare = work->next;
+        memset(work, 0, sizeof *work);
+    } else {
+        work = mem_zalloc(1, sizeof *work);
+    }
+    if (work) {
+        work->kind = kind;
+        engine->work_bytes += sizeof *work;
+    }
+    return work;
+}
+
+static void work_free(struct engine *engine, struct work *work)
+{
+    actor_drop(&engine->actors, work->actor);
+    stamp_drop(&engine->clocks, &work->at);
+    stamp_drop(&engine->clocks, &work->host);
+    for (size_t i = 0; i < ACCESS_WAYS; i++) {
+        if (work->ways[i]) {
+            bytes_finish(work->ways[i]);
+            mem_free(work->ways[i]);
+        }
+    }
+    for (size_t i = 0; i < work->inner.count; i++) {
+        actor_drop(&engine->actors, work->inner.items[i].actor);
+        times_drop(&engine->clocks, &work->inner.items[i].acquired);
+    }
+    VEC_FREE(&work->inner);
+    buffer_drop(work->buffer, &engine->shadows);
+    engine->work_bytes -= sizeof *work;
+    work->next = engine->spare;
+    engine->spare = work;
+}
+
+void queue_push(struct engine *engine, struct work *work)
+{
+    if (engine->last) {
+        engine->last->next = work;
+    } else {
+        engine->first = work;
+    }
+    engine->last = work;
+}
+
+static void judge_in(struct engine *engine, struct buffer *buffer, struct access *access,
+                     const struct work *work)
+{
+    engine->totals.buffers += buffer->id != 0 && !buffer->touched;
+    buffer->touched = true;
+    lifetime_use_after_free(engine, &engine->holes, access);
+    judge_access(engine, buffer, access, work);
+}
+
+/* Where the memory at `at` ends or changes its buffer; *buffer: who owns it, NULL where it is dead.
+ */
+static uint64_t stretch(struct engine *engine, uint64_t at, uint64_t end, struct buffer **buffer)
+{
+    const struct span *live = spans_find(&engine->live, at);
+    if (live && live->begin <= at) {
+        *buffer = live->buffer;
+        return live->end < end ? live->end : end;
+    }
+    end = live && live->begin < end ? live->begin : end;
+    const struct span *dead = spans_find(&engine->dead, at);
+    if (dead && dead->begin <= at) {
+        *buffer = NULL;
+        return dead->end < end ? dead->end : end;
+    }
+    *buffer = &engine->pageable;
+    return dead && dead->begin < end ? dead->begin : end;
+}
+
+/* First byte of the set at or behind `at`. */
+static uint64_t next_byte(const struct bytes *set, uint64_t at)
+{
+    uint64_t next = set->end;
+    for (size_t i = bytes_first_near(set, at); i < set->count && set->items[i].begin < next; i++) {
+        const struct piece *piece = &set->items[i];
+        if (piece_end(piece) > at) {
+            next = piece->begin > at ? piece->begin : at;
+        }
+    }
+    return next;
+}
+
+/* Judges each part of an access with the buffer that it lies in. */
+static bool judge_everywhere(struct engine *engine, struct access *access, const struct work *work)
+{
+    struct bytes *whole = access->bytes;
+    if (whole->count == 0) {
+        return true;
+    }
+    struct buffer *buffer = NULL;
+    if (stretch(engine, whole->begin, whole->end, &buffer) == whole->end && buffer) {
+        judge_in(engine, buffer, access, work);
+        return true;
+    }
+    uint64_t end = 0;
+    for (uint64_t at = whole->begin; at < whole->end; at = next_byte(whole, end)) {
+        end = stretch(engine, at, whole->end, &buffer);
+        struct bytes part = {0};
+        if (!bytes_clip(whole, at, end, &part)) {
+            bytes_finish(&part);
+            return false;
+        }
+        struct access partial = *access;
+        partial.bytes = &part;
+        if (part.count > 0 && buffer) {
+            judge_in(engine, buffer, &partial, work);
+        } else if (part.count > 0) {
+            lifetime_use_after_free(engine, &engine->dead, &partial);
+        }
+        bytes_finish(&part);
+    }
+    return true;
+}
+
+static bool judge_inner(struct engine *engine, struct work *work)
+{
+    for (size_t i = 0; i < work->inner.count; i++) {
+        struct inner_access *inner = &work->inner.items[i];
+        struct bytes bytes = {0};
+        if (!bytes_add_run(&bytes, inner->address, inner->size, 0, 1, 0, 0)) {
+            return false;
+        }
+        bytes_seal(&bytes);
+        struct access access = {
+            .actor = inner->actor,
+            .access = inner->access,
+            .carries = !inner->acquired.obs,
+            .at = {.chain = work->at.own.chain, .tick = inner->tick},
+            .begin = {.stamp = &work->at,
+                      .first_tick = work->first_tick,
+                      .extra = inner->acquired.obs ? &inner->acquired : NULL},
+            .bytes = &bytes,
+        };
+        bool fine = judge_everywhere(engine, &access, work);
+        bytes_finish(&bytes);
+        if (!fine) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool judge_op(struct engine *engine, struct work *work)
+{
+    for (size_t i = 0; i < ACCESS_WAYS; i++) {
+        if (!work->ways[i]) {
+            continue;
+        }
+        if (!bytes_seal(work->ways[i])) {
+            return false;
+        }
+        enum ssan_access kind = (enum ssan_access)(i / 2);
+        bool side = kind == SSAN_access_READ && work->side.tick != 0;
+        struct access access = {
+            .actor = work->actor,
+            .access = kind,
+            .may = i % 2 == 1,
+            .carries = !side,
+            .at = side ? work->side : work->at.own,
+            .begin = {.stamp = &work->at, .first_tick = work->first_tick, .side = work->side},
+            .bytes = work->ways[i],
+        };
+        if (!judge_everywhere(engine, &access, work)) {
+            return false;
+        }
+    }
+    return judge_inner(engine, work);
+}
+
+static bool judge_host(struct engine *engine, struct work *work)
+{
+    struct bytes bytes = {0};
+    if (!bytes_add_run(&bytes, work->address, work->size, 0, 1, 0, 0)) {
+        return false;
+    }
+    bytes_seal(&bytes);
+    struct access access = {
+        .actor = work->actor,
+        .access = work->access,
+        .carries = true,
+        .at = work->at.own,
+        .begin = {.stamp = &work->at},
+        .bytes = &bytes,
+    };
+    bool fine = judge_everywhere(engine, &access, work);
+    bytes_finish(&bytes);
+    return fine;
+}
+
+/* R-ERR-3, R-HOST-7: what was submitted to a context after its sticky error is not judged, nor what
+ * the host did since any of them. */
+static bool is_silenced(const struct engine *engine, const struct work *work)
+{
+    uint64_t dead = engine->dead_position;
+    if (work->kind == WORK_OP) {
+        dead = engine->order.contexts.items[work->actor->context].dead_position;
+    }
+    return dead != 0 && work->actor->position > dead &&
+           !order_broken(&engine->order, ORDER_R_HOST_7);
+}
+
+static bool judge_work(struct engine *engine, struct work *work)
+{
+    switch (work->kind) {
+    case WORK_OP:
+        return is_silenced(engine, work) || judge_op(engine, work);
+    case WORK_HOST:
+        return is_silenced(engine, work) || judge_host(engine, work);
+    case WORK_ALLOC:
+        return lifetime_begin(engine, work);
+    case WORK_FREE:
+        return lifetime_end(engine, work);
+    case WORK_HOLE:
+        return lifetime_hole(engine, work);
+    case WORK_FILL:
+        return spans_put(&engine->holes, work->address, work->address + work->size, NULL,
+                         &engine->shadows);
+    case WORK_IGNORE:
+        return work->on
+                   ? ranges_add(&engine->ignored, work->address, work->address + work->size)
+                   : ranges_remove(&engine->ignored, work->address, work->address + work->size);
+    }
+    return true;
+}
+
+bool queue_run(struct engine *engine, bool all)
+{
+    while (engine->first) {
+        struct work *work = engine->first;
+        if (work->kind == WORK_OP && !work->closed && !all) {
+            break;
+        }
+        if (!judge_work(engine, work)) {
+            return false;
+        }
+        engine->first = work->next;
+        engine->last = engine->first ? engine->last : NULL;
+        work_free(engine, work);
+    }
+    return !engine->shadows.failed && !engine->clocks.failed;
+}
+
+uint64_t queue_bytes(const struct engine *engine)
+{
+    uint64_t bytes = engine->work_bytes;
+    for (const struct work *work = engine->first; work; work = work->next) {
+        for (size_t i = 0; i < ACCESS_WAYS; i++) {
+            bytes += work->ways[i] ? sizeof *work->ways[i] + bytes_held(work->ways[i]) : 0;
+        }
+    }
+    return bytes;
+}
+
+void queue_finish(struct engine *engine)
+{
+    while (engine->first) {
+        struct work *work = engine->first;
+        engine->first = work->next;
+        work_free(engine, work);
+    }
+    while (engine->spare) {
+        struct work *work = engine->spare;
+        engine->spare = work->next;
+        mem_free(work);
+    }
+}

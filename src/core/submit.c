@@ -1,0 +1,322 @@
+/* Operations: submission moves the clocks, sets gather bytes, close hands them to the queue.
+ * Window: the operations between submission and close, by id; ids are dense. */
+#include "core/engine_parts.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+
+struct slot *window_find(struct window *window, uint64_t op)
+{
+    if (op < window->first_op || op - window->first_op >= window->slots.count - window->head) {
+        return NULL;
+    }
+    struct slot *slot = &window->slots.items[window->head + (op - window->first_op)];
+    return slot->state == SLOT_DONE ? NULL : slot;
+}
+
+static bool window_push(struct window *window, uint64_t op, struct slot slot)
+{
+    if (window->head > 64 && window->head * 2 > window->slots.count) {
+        size_t left = window->slots.count - window->head;
+        for (size_t i = 0; i < left; i++) {
+            window->slots.items[i] = window->slots.items[window->head + i];
+        }
+        window->slots.count = left;
+        window->head = 0;
+    }
+    if (window->head == window->slots.count) {
+        window->first_op = op;
+    }
+    return VEC_PUSH(&window->slots, slot);
+}
+
+static void window_close(struct window *window, struct slot *slot)
+{
+    *slot = (struct slot){.state = SLOT_DONE};
+    while (window->head < window->slots.count &&
+           window->slots.items[window->head].state == SLOT_DONE) {
+        window->head++;
+        window->first_op++;
+    }
+}
+
+static bool is_light(enum ssan_op_kind kind)
+{
+    return kind == SSAN_op_kind_RECORD || kind == SSAN_op_kind_WAIT;
+}
+
+static struct actor *op_actor(struct engine *engine, const struct ssan_ev_op *event,
+                              const struct stream *stream)
+{
+    struct actor *actor = engine_actor(engine, SIDE_OP, event->thread, event->site);
+    if (!actor) {
+        return NULL;
+    }
+    actor->op = event->op;
+    actor->stream = event->stream;
+    actor->context = stream->context;
+    actor->flavour = (uint8_t)stream->flavour;
+    uint32_t name = place_name(&engine->places, event->name);
+    actor->place = name == 0 ? 0
+                             : engine_place(engine, SIDE_OP, (uint32_t)event->kind, event->site,
+                                            name, (uint32_t)stream->flavour, event->stream);
+    if (actor->place == 0) {
+        actor_drop(&engine->actors, actor);
+        return NULL;
+    }
+    return actor;
+}
+
+static void keep_actor(struct engine *engine, struct actor **at, struct actor *actor)
+{
+    actor_drop(&engine->actors, *at);
+    *at = actor_ref(actor);
+}
+
+/* Who submitted to the stream last, for each thread (R-HOST-6). */
+static bool note_submitter(struct engine *engine, struct stream_facts *facts, struct actor *actor)
+{
+    for (size_t i = 0; i < facts->submitters.count; i++) {
+        if (facts->submitters.items[i].thread == actor->thread) {
+            keep_actor(engine, &facts->submitters.items[i].actor, actor);
+            return true;
+        }
+    }
+    return VEC_PUSH(&facts->submitters,
+                    (struct submitter){.thread = actor->thread, .actor = actor_ref(actor)});
+}
+
+/* The op's own words for the call in progress (matrix 4.3). */
+static void begin_call(struct engine *engine, struct thread *thread, const struct ssan_ev_op *event,
+                       struct item *item)
+{
+    struct call *call = &thread->call;
+    stamp_drop(&engine->clocks, &call->end);
+    *call = (struct call){.op = event->op, .kind = event->kind, .form = event->form};
+    if (event->kind != SSAN_op_kind_COPY && event->kind != SSAN_op_kind_MEMSET) {
+        return;
+    }
+    uint64_t rows = event->height > 0 ? event->height : 1;
+    uint64_t dst_span = event->width + (rows - 1) * event->dst_pitch;
+    uint64_t src_span = event->width + (rows - 1) * event->src_pitch;
+    call->bytes = event->width > UINT64_MAX / rows ? UINT64_MAX : event->width * rows;
+    call->dst = copies_kind(engine, event->dst, dst_span);
+    if (event->kind == SSAN_op_kind_COPY) {
+        call->src = copies_kind(engine, event->src, src_span);
+        item->side = copies_need_side(engine, call, &item->side_documented);
+    }
+}
+
+static struct work *op_work(struct engine *engine, const struct actor *actor,
+                            const struct stamp *end, const struct item *item,
+                            const struct host *host)
+{
+    struct work *work = work_create(engine, WORK_OP);
+    if (!work) {
+        return NULL;
+    }
+    work->actor = actor_ref((struct actor *)actor);
+    work->at = stamp_ref(end);
+    work->first_tick = item->first_tick;
+    work->side = item->side_epoch;
+    if (is_strict(engine)) {
+        work->host = stamp_ref(&host->now);
+    }
+    queue_push(engine, work);
+    return work;
+}
+
+/* Everything behind the checks of on_op; false when out of memory. */
+static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct actor *actor,
+                   struct thread *thread, struct host *host)
+{
+    struct event_state *record =
+        is_light(event->kind) ? order_event(&engine->order, event->event) : NULL;
+    struct item item = {.ticks = event->kind == SSAN_op_kind_HOSTFUNC ? HOSTFUNC_TICKS : 1,
+                        .record = event->kind == SSAN_op_kind_RECORD};
+    struct stamp bound = {0};
+    if (event->kind == SSAN_op_kind_WAIT && record->recorded) {
+        bound = order_capture_event(&engine->order, event->event);
+        item.wait = &bound;
+    }
+    begin_call(engine, thread, event, &item);
+    if (is_strict(engine)) {
+        actor->submitted = order_host_epoch(&engine->order, host);
+    }
+    order_submit(&engine->order, event->stream, host, &item);
+    stamp_drop(&engine->clocks, &bound);
+    if (engine->order.failed || engine->clocks.failed) {
+        return false;
+    }
+    const struct stamp *end = &order_stream(&engine->order, event->stream)->tail;
+    thread->call.end =
+        thread->call.kind == SSAN_op_kind_COPY || thread->call.kind == SSAN_op_kind_MEMSET
+            ? stamp_ref(end)
+            : (struct stamp){0};
+    thread->call.first_tick = item.first_tick;
+    thread->call.side = item.side_epoch;
+    edits_save(engine, event->op, end);
+    struct stream_facts *facts = &engine->streams.items[event->stream];
+    struct slot slot = {.state = SLOT_LIGHT};
+    if (event->kind == SSAN_op_kind_RECORD) {
+        order_record(&engine->order, event->event, event->stream);
+        keep_actor(engine, &engine->records.items[event->event].actor, actor);
+    } else if (!is_light(event->kind)) {
+        keep_actor(engine, &facts->last, actor);
+        facts->last_tick = end->own;
+        slot.state = SLOT_OPEN;
+        slot.work = op_work(engine, actor, end, &item, host);
+    }
+    if (is_strict(engine) && !note_submitter(engine, facts, actor)) {
+        return false;
+    }
+    return (slot.state == SLOT_LIGHT || slot.work) && window_push(&engine->window, event->op, slot);
+}
+
+/* A wait for an event never recorded: no item, no barrier, advice (R-EVENT-4). */
+static bool is_void_wait(struct engine *engine, const struct ssan_ev_op *event)
+{
+    return event->kind == SSAN_op_kind_WAIT && !order_event(&engine->order, event->event)->recorded;
+}
+
+enum ssan_status on_op(struct engine *engine, const struct ssan_ev_op *event,
+                       struct ssan_error *err)
+{
+    if (event->op != engine->last_op + 1) {
+        return engine_refuse(engine, err, "next operation", event->op);
+    }
+    const struct stream *stream = order_stream(&engine->order, event->stream);
+    if (!stream) {
+        return engine_refuse(engine, err, "live stream", event->stream);
+    }
+    if (is_light(event->kind) && !order_event(&engine->order, event->event)) {
+        return engine_refuse(engine, err, "live event", event->event);
+    }
+    struct thread *thread = engine_thread(engine, event->thread);
+    struct host *host = thread ? order_host(&engine->order, event->thread) : NULL;
+    if (!host) {
+        return engine_refuse(engine, err, "thread", event->thread);
+    }
+    engine->last_op = event->op;
+    engine->totals.operations++;
+    engine->totals.submitting_threads += !thread->submitted;
+    thread->submitted = true;
+    if (engine->drop) {
+        return window_push(&engine->window, event->op, (struct slot){.state = SLOT_LIGHT})
+                   ? SSAN_OK
+                   : engine_no_memory(engine, err);
+    }
+    struct actor *actor = op_actor(engine, event, stream);
+    if (!actor) {
+        return engine_no_memory(engine, err);
+    }
+    bool fine = true;
+    bool is_void = is_void_wait(engine, event);
+    if (is_void) {
+        misuse_unrecorded(engine, event->stream, event->event, actor);
+    } else if (event->kind == SSAN_op_kind_WAIT) {
+        misuse_event_race(engine, host, event->event, actor);
+    }
+    if (is_void && !order_broken(&engine->order, ORDER_R_EVENT_4)) {
+        thread->call.op = event->op;
+        thread->call.kind = event->kind;
+        fine = window_push(&engine->window, event->op, (struct slot){.state = SLOT_LIGHT});
+    } else {
+        fine = submit(engine, event, actor, thread, host);
+    }
+    actor_drop(&engine->actors, actor);
+    return fine ? SSAN_OK : engine_no_memory(engine, err);
+}
+
+/* The bytes that an open operation has gathered for one way of access; NULL when it isn't open or
+ * out of memory. */
+static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access access,
+                            enum ssan_set_sureness sureness, bool *open)
+{
+    struct slot *slot = window_find(&engine->window, op);
+    *open = slot && slot->state == SLOT_OPEN;
+    if (!*open) {
+        return NULL;
+    }
+    struct bytes **way =
+        &slot->work->ways[(size_t)access * 2 + (sureness == SSAN_set_sureness_MAY ? 1 : 0)];
+    if (!*way) {
+        *way = mem_zalloc(1, sizeof **way);
+    }
+    return *way;
+}
+
+static bool is_sane(const struct ssan_run *run)
+{
+    if (run->length == 0 || run->count == 0 || (run->count > 1 && run->stride < run->length)) {
+        return false;
+    }
+    uint64_t span = 0;
+    return !__builtin_mul_overflow(run->count - 1, run->stride, &span) &&
+           !__builtin_add_overflow(span, run->length, &span) &&
+           !__builtin_add_overflow(span, run->address, &span);
+}
+
+/* Long sets that arrive in small parts are sealed as they grow, so that they stay near their final
+ * size. */
+static bool tidy(struct bytes *bytes)
+{
+    return bytes->count < 4096 || bytes->count < bytes->sealed * 2 || bytes_seal(bytes);
+}
+
+enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,
+                        struct ssan_error *err)
+{
+    bool open = false;
+    struct bytes *bytes = way_of(engine, event->op, event->access, event->sureness, &open);
+    if (!open) {
+        return engine_refuse(engine, err, "open operation", event->op);
+    }
+    for (uint32_t i = 0; bytes && i < event->runs.count; i++) {
+        const struct ssan_run *run = &event->runs.ptr[i];
+        if (!is_sane(run)) {
+            return engine_refuse(engine, err, "sane run of operation", event->op);
+        }
+        if (!bytes_add_run(bytes, run->address, run->length, run->stride, run->count, event->site,
+                           event->width)) {
+            return engine_no_memory(engine, err);
+        }
+    }
+    engine->totals.accesses++;
+    return bytes && tidy(bytes) ? SSAN_OK : engine_no_memory(engine, err);
+}
+
+enum ssan_status on_set_leaf(struct engine *engine, const struct ssan_ev_set_leaf *event,
+                             struct ssan_error *err)
+{
+    if (event->bits.count != LEAF_WORDS || event->address % LEAF_BYTES != 0 ||
+        event->address > UINT64_MAX - 2 * LEAF_BYTES) {
+        return engine_refuse(engine, err, "sane leaf of operation", event->op);
+    }
+    bool open = false;
+    struct bytes *bytes = way_of(engine, event->op, event->access, event->sureness, &open);
+    if (!open) {
+        return engine_refuse(engine, err, "open operation", event->op);
+    }
+    engine->totals.accesses++;
+    return bytes &&
+                   bytes_add_leaf(bytes, event->address, event->bits.ptr, event->site,
+                                  event->width) &&
+                   tidy(bytes)
+               ? SSAN_OK
+               : engine_no_memory(engine, err);
+}
+
+enum ssan_status on_op_closed(struct engine *engine, uint64_t op, struct ssan_error *err)
+{
+    struct slot *slot = window_find(&engine->window, op);
+    if (!slot) {
+        return engine_refuse(engine, err, "open operation", op);
+    }
+    if (slot->state == SLOT_OPEN) {
+        slot->work->closed = true;
+    }
+    window_close(&engine->window, slot);
+    return SSAN_OK;
+}

@@ -1,0 +1,3 @@
+foreach(name rules)
+    ssan_test(core_${name} SOURCES core_${name}.c LINKS ssan_core)
+endforeach()
