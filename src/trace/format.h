@@ -109,9 +109,8 @@ static inline uint32_t record_place(uint64_t offset, struct record_head head)
     return (uint32_t)record_mix(offset, (uint64_t)head.size << 32 | head.kind);
 }
 
-/* Of `bytes` (a multiple of 8) at a multiple of 8. Each word has its own odd factor: a change of
- * one word always changes the 64-bit sum, and the 32 bits that are kept with a chance of 1 - 2^-32.
- */
+/* Of `bytes` (a multiple of 8) bytes. Each word has its own odd factor: a change of one word always
+ * changes the 64-bit sum, and the 32 bits that are kept with a chance of 1 - 2^-32. */
 static inline uint32_t record_sum(const void *from, size_t bytes)
 {
     const unsigned char *at = from;

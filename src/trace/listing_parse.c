@@ -256,9 +256,9 @@ static bool take_value(struct line_parser *p, const struct ssan_field *field, vo
     struct ssan_str whole = rest(p), text;
     struct ssan_runs runs;
     struct ssan_u64s words;
-    const void *items;
-    uint64_t wide;
-    uint32_t narrow, count;
+    const void *items = NULL;
+    uint64_t wide = 0;
+    uint32_t narrow = 0, count = 0;
     switch (field->type) {
     case SSAN_FIELD_U32:
     case SSAN_FIELD_U64:

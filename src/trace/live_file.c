@@ -111,6 +111,15 @@ unsigned char *live_file_map(struct live_file *file, void *where, uint64_t offse
     return at == MAP_FAILED ? NULL : at;
 }
 
+bool live_file_populate(unsigned char *memory, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    return madvise(memory, bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL || errno == EINTR;
+#else
+    return true;
+#endif
+}
+
 static void fill_header(struct live_header *header)
 {
     header->version = SSAN_TRACE_VERSION;

@@ -35,4 +35,9 @@ bool live_file_grant(struct live_file *file, uint64_t offset, uint64_t bytes);
  * isn't NULL (an earlier mapping of the same range, replaced at once). NULL when refused. */
 unsigned char *live_file_map(struct live_file *file, void *where, uint64_t offset, uint64_t bytes);
 
+/* Makes the pages of granted and mapped memory present: all faults at once, and one that the file
+ * system can't serve in spite of its grant is refused here instead of ending the target with
+ * SIGBUS. True where the kernel can't (before Linux 5.14). */
+bool live_file_populate(unsigned char *memory, size_t bytes);
+
 #endif

@@ -125,8 +125,8 @@ static enum ssan_status read_text(const char *path, int fd, char **text, size_t 
 static enum ssan_status open_text(struct reader **reader, const char *path, int fd,
                                   struct ssan_error *err)
 {
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
     enum ssan_status status = read_text(path, fd, &text, &length, err);
     if (status != SSAN_OK) {
         return status;

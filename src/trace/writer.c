@@ -117,18 +117,21 @@ static bool grant_chunk(struct writer *writer, uint64_t number)
         !live_file_grant(&writer->file, offset, LIVE_CHUNK)) {
         return false;
     }
-    if (writer->windows[window]) {
-        return true;
-    }
     uint64_t begin = chunk_offset(window * WINDOW_CHUNKS + 1);
-    writer->windows[window] = live_file_map(&writer->file, NULL, begin, WINDOW_BYTES);
-    if (window && writer->windows[window]) {
+    bool is_new = !writer->windows[window];
+    if (is_new) {
+        writer->windows[window] = live_file_map(&writer->file, NULL, begin, WINDOW_BYTES);
+    }
+    if (!writer->windows[window]) {
+        return false;
+    }
+    if (window && is_new) {
         /* Mapped anew in place: its page tables are given back, a slow thread inside just faults
          * its page in. */
         live_file_map(&writer->file, writer->windows[window - 1], begin - WINDOW_BYTES,
                       WINDOW_BYTES);
     }
-    return writer->windows[window] != NULL;
+    return live_file_populate(chunk_memory(writer, number), LIVE_CHUNK);
 }
 
 /* Called by threads that found chunk `number` used up. True: try again. Kept out of line so that

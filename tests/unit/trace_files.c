@@ -16,7 +16,7 @@ void files_init(struct files *files)
 {
     const char *base = getenv("TMPDIR");
     snprintf(files->directory, sizeof files->directory, "%s/ssan-trace-XXXXXX",
-             base && *base ? base : "/tmp");
+             base && *base ? base : P_tmpdir);
     assert(mkdtemp(files->directory));
 }
 
