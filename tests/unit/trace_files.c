@@ -15,8 +15,10 @@
 void files_init(struct files *files)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(files->directory, sizeof files->directory, "%s/ssan-trace-XXXXXX",
-             base && *base ? base : P_tmpdir);
+    if (!base || !*base) {
+        base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir; /* thousands of small files */
+    }
+    snprintf(files->directory, sizeof files->directory, "%s/ssan-trace-XXXXXX", base);
     assert(mkdtemp(files->directory));
 }
 

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes a directory below $TMPDIR; files_finish removes it with the files in it. */
+/* Makes a directory below $TMPDIR, in memory where that is not set; files_finish removes it with
+ * the files in it. */
 struct files {
     char directory[256];
 };
