@@ -11,6 +11,12 @@ static inline size_t up(size_t n, size_t to)
     return (n + to - 1) & ~(to - 1);
 }
 
+/* Behind a count and its elements. */
+static inline size_t array_end(size_t n, uint32_t count, size_t element)
+{
+    return up(up(n, 4) + sizeof count, 8) + count * element;
+}
+
 #define EVENT(name)                                                                                \
     static inline size_t bytes_##name(const struct ssan_ev_##name *e)                              \
     {                                                                                              \
@@ -20,8 +26,8 @@ static inline size_t up(size_t n, size_t to)
 #define X64(field)         U64(field)
 #define ENUM(field, table) U32(field)
 #define STR(field)         n = up(n, 4) + 4 + e->field.length;
-#define RUNS(field)        n = up(up(n, 4) + 4, 8) + (size_t)e->field.count * sizeof(struct ssan_run);
-#define U64S(field)        n = up(up(n, 4) + 4, 8) + (size_t)e->field.count * sizeof(uint64_t);
+#define RUNS(field)        n = array_end(n, e->field.count, sizeof(struct ssan_run));
+#define U64S(field)        n = array_end(n, e->field.count, sizeof(uint64_t));
 #define END(name)                                                                                  \
     return up(n, 8);                                                                               \
     }

@@ -210,6 +210,36 @@ static void standard_input_is_held(void **state)
     reader_close(reader);
 }
 
+/* The example of docs/trace-format.md says what it seems to. */
+static void the_documents_example_reads(void **state)
+{
+    char text[16384];
+    struct reader *reader;
+    struct ssan_event event;
+    struct ssan_error err = {0};
+    FILE *file = fopen(SSAN_SOURCE_DIR "/docs/trace-format.md", "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    char *from = strstr(text, "```\n" LISTING_FIRST_LINE);
+    char *end = from ? strstr(from + 4, "```") : NULL;
+    assert_non_null(end);
+    from += 4;
+    assert_int_equal(reader_open_listing(&reader, "doc", from, (size_t)(end - from), &err),
+                     SSAN_OK);
+    uint64_t events = 0;
+    enum ssan_next got;
+    while ((got = ssan_next(reader_source(reader), &event, &err)) == SSAN_NEXT_EVENT) {
+        events++;
+    }
+    if (got != SSAN_NEXT_END) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(events, 9);
+    reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +249,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(the_first_line_is_checked),
         cmocka_unit_test(standard_input_is_held),
+        cmocka_unit_test(the_documents_example_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
