@@ -351,7 +351,8 @@ static bool on_alloc(struct oracle *oracle, const struct ssan_ev_alloc *alloc, u
     return true;
 }
 
-/* The node after the observed join stands in end[READING_OBSERVED] (R-IMPL-3). */
+/* R-IMPL-3: closes at entry; what follows on the thread is behind the context in the observed
+ * reading. */
 static bool on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint64_t position)
 {
     if (gone->alloc == 0 || gone->alloc > oracle->allocs.count ||
@@ -369,7 +370,6 @@ static bool on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint
         }
     }
     like.context = alloc->alloc.context;
-    like.end[READING_OBSERVED] = joined;
     add_piece(oracle, like, gone->alloc, false,
               &(struct range){alloc->alloc.address, alloc->alloc.address + alloc->alloc.size});
     alloc->freed = position;

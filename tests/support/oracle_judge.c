@@ -137,18 +137,21 @@ static bool submit_race(const struct oracle *oracle, const struct oracle_access 
     return (stream_a == stream_b || barrier) && !graph_path(&oracle->graph, a->sub, b->sub, world);
 }
 
-/* R-IMPL-4: `then` is a free. Its end stands behind the observed join. */
+/* R-IMPL-4: `then` is a free, which closes the generation at entry; drivers wait for the operations
+ * of its context. */
 static void judge_free(struct oracle *oracle, size_t i, size_t k)
 {
     const struct oracle_access *first = &oracle->accesses.items[i];
     const struct oracle_access *gone = &oracle->accesses.items[k];
-    if (first->side == ORACLE_ALLOC || first->side == ORACLE_FREE ||
+    if (first->side == ORACLE_FREE ||
         graph_path(&oracle->graph, first->end[0], gone->begin[0], WORLD_DOCUMENTED_LIFE)) {
         return;
     }
     struct oracle_fault fault = {.check = ORACLE_FREE_IN_FLIGHT, .first = i, .then = k};
+    bool waited = is_op(first) && first->context == gone->context;
     fault.sureness = first->may ? ORACLE_FOOTPRINT : ORACLE_EXACT;
-    fault.observed = !graph_path(&oracle->graph, first->end[1], gone->end[1], WORLD_OBSERVED_LIFE);
+    fault.observed =
+        !waited && !graph_path(&oracle->graph, first->end[1], gone->begin[1], WORLD_OBSERVED_LIFE);
     tell(oracle, fault, common(&first->bytes, &gone->bytes));
 }
 
@@ -291,12 +294,15 @@ static void judge_syncs(struct oracle *oracle)
     }
 }
 
-/* Work whose end no host thread ever comes behind. */
+/* Work whose end no host thread ever comes behind; records and waits are none by themselves. */
 static void judge_pending(struct oracle *oracle)
 {
     for (size_t i = 0; oracle->exited && i < oracle->ops.count; i++) {
         const struct oracle_op *op = &oracle->ops.items[i];
-        bool joined = !op->item;
+        bool joined = !op->item || op->op.kind == SSAN_op_kind_RECORD ||
+                      op->op.kind == SSAN_op_kind_WAIT ||
+                      (oracle->fault_position != UINT64_MAX &&
+                       oracle->streams.items[op->op.stream - 1].context == oracle->fault_context);
         for (size_t h = oracle->host_nodes.count; h-- > 0 && !joined;) {
             joined =
                 graph_path(&oracle->graph, op->end, oracle->host_nodes.items[h], WORLD_OBSERVED);

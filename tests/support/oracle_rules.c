@@ -76,7 +76,7 @@ struct copy_rule oracle_copy_rule(enum ssan_form form, enum ssan_memory source,
 struct copy_rule oracle_memset_rule(enum ssan_form form, enum ssan_memory destination)
 {
     enum side dst = side_of(destination);
-    if (form != SSAN_form_SYNC || dst == DEVICE) { /* R-COPY-19, R-COPY-18 */
+    if (form != SSAN_form_SYNC || (dst != LOCKED && dst != MANAGED)) { /* R-COPY-19, R-COPY-18 */
         return (struct copy_rule){0};
     }
     return (struct copy_rule){.host_sync = dst == MANAGED ? OBSERVED : BOTH};
