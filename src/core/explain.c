@@ -35,10 +35,6 @@ static enum ssan_status no_memory(struct ssan_error *err)
     return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while explaining findings");
 }
 
-/* -- the run
- * ------------------------------------------------------------------------------------------------------
- */
-
 /* Facts that the engine's totals tell, with or without a second look at the trace. */
 static void fill_totals(struct report *report, const struct engine *engine,
                         const struct explain_options *options)
@@ -103,9 +99,6 @@ static bool fill_run(struct report *report, const struct history *history)
     }
     return true;
 }
-
-/* -- hazards to works
- * --------------------------------------------------------------------------------------------- */
 
 /* Whether a hazard tells better than the one that stands: graver, then earlier. */
 static bool tells_better(const struct explainer *explainer, const struct hazard *hazard,
@@ -205,9 +198,7 @@ static bool explain_works(struct explainer *explainer)
         struct work *work = &checker->works[i];
         const char *name = NULL;
         bool failed = false;
-        work->pair =
-            pair_of(history, work->hazard,
-                    work->severity == SEVERITY_WARNING && work->hazard->ordered_by != NULL);
+        work->pair = pair_of(history, work->hazard, work->hazard->ordered_by != NULL);
         ok = nearest_find(history, &work->pair, &work->miss);
         if (!ok) {
             break;
@@ -229,9 +220,6 @@ static bool explain_works(struct explainer *explainer)
     map_finish(&equals);
     return ok && explainer->ids;
 }
-
-/* -- works to findings
- * -------------------------------------------------------------------------------------------- */
 
 static bool want_side(struct explainer *explainer, const struct side *side, uint32_t item)
 {
@@ -359,6 +347,7 @@ static bool fill_fix(struct explainer *explainer, struct finding *finding, const
     *fix = (struct fix){.kind = work->fix->kind,
                         .checked = true,
                         .partial = work->fix->partial,
+                        .borrowed = work->fix->borrowed,
                         .edits = work->fix->edits,
                         .edit_count = work->fix->edit_count,
                         .removes = removes,
@@ -533,6 +522,7 @@ enum ssan_status explain(struct report *report, const struct engine *engine,
     fill_totals(report, engine, options);
     const enum ssan_status status = explain_all(&explainer, err);
     map_finish(&explainer.checker.work_of);
+    VEC_FREE(&explainer.checker.fixed);
     tables_finish(&explainer.tables);
     details_finish(&explainer.details);
     history_finish(&explainer.history);

@@ -168,8 +168,35 @@ static enum ssan_status check_together(struct checker *checker, bool *left, stru
     return status;
 }
 
-/* Tries the proposals of one finding from `first` on until one passes. */
-static enum ssan_status check_alone(struct checker *checker, size_t index, size_t first,
+/* Runs one proposal alone; it becomes the finding's fix if it passes. `left` is scratch. */
+static enum ssan_status try_proposal(struct checker *checker, struct work *work, size_t index,
+                                     size_t proposal, bool *left, struct ssan_error *err)
+{
+    struct placed_edits placed = {0};
+    bool fresh = false, ran = false;
+    enum ssan_status status;
+    if (fix_place(checker->history, &work->proposals[proposal], &placed)) {
+        status = run_edits(checker, &placed, left, &fresh, &ran, err);
+    } else {
+        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking a fix");
+    }
+    VEC_FREE(&placed);
+    if (status == SSAN_OK && ran && !left[index] && !fresh) {
+        for (size_t k = 0; k < checker->work_count; k++) {
+            left[k] = !left[k];
+        }
+        work->fix = &work->proposals[proposal];
+        work->gone = left;
+        if (!VEC_PUSH(&checker->fixed, index)) {
+            return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking a fix");
+        }
+    }
+    return status;
+}
+
+/* Tries the proposals of one finding until one passes; the first comes last when it did not help
+ * together with the others. */
+static enum ssan_status check_alone(struct checker *checker, size_t index, bool doubted,
                                     struct ssan_error *err)
 {
     struct work *work = &checker->works[index];
@@ -178,25 +205,13 @@ static enum ssan_status check_alone(struct checker *checker, size_t index, size_
     if (!left) {
         return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking a fix");
     }
-    for (size_t i = first; status == SSAN_OK && i < work->proposal_count && !work->fix; i++) {
-        struct placed_edits placed = {0};
-        bool fresh = false, ran = false;
+    work->checked = true;
+    for (size_t i = 0; status == SSAN_OK && i < work->proposal_count && !work->fix; i++) {
         if (!may_check(checker)) {
             break;
         }
-        if (fix_place(checker->history, &work->proposals[i], &placed)) {
-            status = run_edits(checker, &placed, left, &fresh, &ran, err);
-        } else {
-            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking a fix");
-        }
-        VEC_FREE(&placed);
-        if (status == SSAN_OK && ran && !left[index] && !fresh) {
-            work->fix = &work->proposals[i];
-            for (size_t k = 0; k < checker->work_count; k++) {
-                left[k] = !left[k];
-            }
-            work->gone = left;
-        }
+        const size_t proposal = doubted ? (i + 1) % work->proposal_count : i;
+        status = try_proposal(checker, work, index, proposal, left, err);
     }
     return status;
 }
@@ -228,34 +243,43 @@ static bool dominates(const struct checker *checker, size_t a, size_t b)
     return !mutual || is_stronger(tells, folds) || (!is_stronger(folds, tells) && a < b);
 }
 
+/* The first finding with a fix that tells `b` and that, with `only_top`, nobody tells; `b` itself
+ * when there is none. */
+static size_t teller_of(const struct checker *checker, size_t b, bool only_top)
+{
+    size_t best = b;
+    for (size_t i = 0; i < checker->fixed.count; i++) {
+        const size_t a = checker->fixed.items[i];
+        const bool top = !only_top || checker->works[a].folded_into == a;
+        if (top && dominates(checker, a, b) && (best == b || a < best)) {
+            best = a;
+        }
+    }
+    return best;
+}
+
 /* Everything that some other finding tells goes to the first such finding that is told by nobody.
  */
 static void fold(struct checker *checker)
 {
-    for (size_t b = 0; b < checker->work_count; b++) {
-        checker->works[b].folded_into = b;
+    for (size_t i = 0; i < checker->work_count; i++) {
+        checker->works[i].folded_into = i;
     }
-    for (size_t b = 0; b < checker->work_count; b++) {
-        for (size_t a = 0; a < checker->work_count; a++) {
-            bool top = dominates(checker, a, b);
-            for (size_t other = 0; top && other < checker->work_count; other++) {
-                top = !dominates(checker, other, a);
-            }
-            if (top) {
-                checker->works[b].folded_into = a;
-                break;
-            }
-        }
+    for (size_t i = 0; i < checker->fixed.count; i++) { /* first which of the tellers are on top */
+        const size_t a = checker->fixed.items[i];
+        checker->works[a].folded_into = teller_of(checker, a, false);
+    }
+    for (size_t i = 0; i < checker->work_count; i++) {
+        checker->works[i].folded_into = teller_of(checker, i, true);
     }
 }
 
 /* Whether some finding checked before tells this one, so that it needs no run of its own. */
 static bool is_told(const struct checker *checker, size_t index)
 {
-    for (size_t i = 0; i < checker->work_count; i++) {
-        const struct work *other = &checker->works[i];
-        if (i != index && other->fix && other->gone[index] &&
-            may_tell(other, &checker->works[index]) &&
+    for (size_t i = 0; i < checker->fixed.count; i++) {
+        const struct work *other = &checker->works[checker->fixed.items[i]];
+        if (other->gone[index] && may_tell(other, &checker->works[index]) &&
             !is_stronger(&checker->works[index], other)) {
             return true;
         }
@@ -263,18 +287,39 @@ static bool is_told(const struct checker *checker, size_t index)
     return false;
 }
 
-enum ssan_status check_fixes(struct checker *checker, struct ssan_error *err)
+/* Checks the findings of one severity that nobody tells. */
+static enum ssan_status check_severity(struct checker *checker, enum severity severity,
+                                       const bool *doubted, struct ssan_error *err)
 {
-    bool *left = arena_alloc(checker->arena, (checker->work_count + 1) * sizeof *left);
-    if (!left) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking fixes");
-    }
-    enum ssan_status status = check_together(checker, left, err);
+    enum ssan_status status = SSAN_OK;
     for (size_t i = 0; status == SSAN_OK && i < checker->work_count; i++) {
-        if (checker->works[i].proposal_count > 0 && !is_told(checker, i)) {
-            status = check_alone(checker, i, left[i] ? 1 : 0, err);
+        const struct work *work = &checker->works[i];
+        if (work->severity == severity && work->proposal_count > 0 && !is_told(checker, i)) {
+            status = check_alone(checker, i, doubted[i], err);
         }
     }
+    return status;
+}
+
+enum ssan_status check_fixes(struct checker *checker, struct ssan_error *err)
+{
+    bool *doubted = arena_alloc(checker->arena, (checker->work_count + 1) * sizeof *doubted);
+    if (!doubted) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking fixes");
+    }
+    enum ssan_status status = check_together(checker, doubted, err);
+    for (int severity = SEVERITY_ERROR; status == SSAN_OK && severity >= SEVERITY_ADVICE;
+         severity--) {
+        status = check_severity(checker, (enum severity)severity, doubted, err);
+    }
     fold(checker);
+    for (size_t i = 0; status == SSAN_OK && i < checker->work_count; i++) {
+        /* told by one that in the end is told itself, by a fix that does not reach this far */
+        struct work *work = &checker->works[i];
+        if (work->folded_into == i && !work->checked && work->proposal_count > 0) {
+            status = check_alone(checker, i, doubted[i], err);
+            fold(checker);
+        }
+    }
     return status;
 }

@@ -17,6 +17,7 @@ struct work {
     size_t proposal_count;
     const struct proposal *fix; /* the one that passed, NULL: none */
     bool *gone;                 /* by work: what the fix removes */
+    bool checked;               /* its proposals were tried */
     size_t folded_into;         /* work, or itself */
 };
 
@@ -28,6 +29,7 @@ struct checker {
     struct work *works;  /* in order of the findings: by then's position, the strongest first */
     size_t work_count;
     struct map work_of; /* key -> work */
+    VEC(size_t) fixed;  /* works with a fix */
     uint64_t checks;    /* re-runs so far */
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "core/explain_order.h"
 #include "core/explain_spell.h"
 
 /* What the proposals for one pair share. */
@@ -90,8 +91,8 @@ static const char *borrow(struct job *job, struct proposal *proposal, struct spe
                      history_site(job->history, job->history->calls.items[at_call].site)->place;
     const bool everywhere =
         word.text && (strncmp(word.text, "cudaStream", 10) == 0 || strcmp(word.text, "0") == 0);
-    proposal->partial |= word.guessed || (!own && !everywhere &&
-                                          !history_same_function(from, call_place(job, at_call)));
+    proposal->borrowed |= word.guessed || (!own && !everywhere &&
+                                           !history_same_function(from, call_place(job, at_call)));
     job->failed |= !word.text;
     return word.text ? word.text : "";
 }
@@ -107,9 +108,6 @@ static const char *c_stream(struct job *job, struct proposal *proposal)
     return borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->c_index),
                   job->c_index, job->c_call);
 }
-
-/* -- an event that exists
- * ----------------------------------------------------------------------------------------- */
 
 /* cudaStreamWaitEvent(C, event, 0) before c. */
 static void add_wait(struct job *job, struct proposal *proposal, uint32_t record)
@@ -219,10 +217,6 @@ static void propose_record_and_wait_known(struct job *job, uint32_t wait)
                                      .event = wait});
 }
 
-/* -- a new event
- * --------------------------------------------------------------------------------------------------
- */
-
 /* Whether any known source text has the word. */
 static bool is_used(const struct history *history, const char *word)
 {
@@ -291,7 +285,7 @@ static void propose_new_event(struct job *job, enum fix_kind kind, size_t record
     insert(job, proposal, declaring, keep(job, &create));
     insert(job, proposal, record_call, keep(job, &record));
     insert(job, proposal, job->c_call, keep(job, &wait));
-    proposal->partial |=
+    proposal->borrowed |=
         declaring != job->c_call &&
         !history_same_function(call_place(job, declaring), call_place(job, job->c_call));
     change(proposal, (struct change){.kind = CHANGE_WAIT_NEW,
@@ -317,10 +311,6 @@ static void propose_record_wait(struct job *job)
     }
     propose_new_event(job, FIX_RECORD_WAIT, job->c_call);
 }
-
-/* -- the host
- * -----------------------------------------------------------------------------------------------------
- */
 
 static void propose_join_event(struct job *job, uint32_t record)
 {
@@ -382,17 +372,14 @@ static void propose_move_free(struct job *job, const struct hist_host *freed)
         }
         take_out(proposal, history_place(history, freed->site));
         insert(job, proposal, join + 1, keep(job, &statement));
-        proposal->partial = !text || !history_same_function(history_place(history, freed->site),
-                                                            call_place(job, join + 1));
+        proposal->borrowed = !text || !history_same_function(history_place(history, freed->site),
+                                                             call_place(job, join + 1));
         change(proposal,
                (struct change){.kind = CHANGE_DROP,
                                .call = (uint32_t)history_call_at(history, freed->position)});
         return;
     }
 }
-
-/* -- which, for which miss
- * ---------------------------------------------------------------------------------------- */
 
 /* The record of the latest known use of the event of a wait: stands for the event where it was
  * never recorded before. */
@@ -491,7 +478,10 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
         } else {
             propose_for_host(&job);
         }
-        const bool threads = job.p->thread != (job.c ? job.c->thread : pair->hazard->then.thread);
+        const uint32_t thread = job.c ? job.c->thread : pair->hazard->then.thread;
+        const bool threads =
+            job.p->thread != thread && !order_hands_over(history, job.p->thread, job.p->position,
+                                                         thread, pair->hazard->then.position);
         for (size_t i = 0; i < job.count; i++) {
             proposals[i].partial |= threads;
         }

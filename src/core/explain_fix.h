@@ -31,7 +31,7 @@ struct change {
 
 struct proposal {
     enum fix_kind kind;
-    bool partial;
+    bool partial, borrowed;
     struct source_edit edits[PROPOSAL_EDITS];
     size_t edit_count;
     struct change changes[PROPOSAL_CHANGES];

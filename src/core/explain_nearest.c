@@ -286,6 +286,10 @@ static void nearest_of_host(const struct history *history, const struct pair *pa
     const struct hist_item *p = &history->items.items[pair->first_item];
     const uint64_t position = pair->hazard->then.position;
     struct around around = around_nothing(serving_record(history, p, position));
+    if (p->pageable_source && pair->documented) {
+        miss->kind = NEAREST_PAGEABLE_STAGING; /* an order there is, but only by staging */
+        return;
+    }
     for (uint32_t i = 0; i < history->syncs.count; i++) {
         const struct hist_sync *sync = &history->syncs.items[i];
         if (is_event_sync(sync)) {
@@ -299,8 +303,6 @@ static void nearest_of_host(const struct history *history, const struct pair *pa
     miss->sync = late_sync(history, p, position, true);
     if (miss->sync != HISTORY_NONE) {
         miss->kind = NEAREST_HOST_LATE;
-    } else if (p->pageable_source) {
-        miss->kind = NEAREST_PAGEABLE_STAGING;
     } else if (history->strict && p->thread != pair->hazard->then.thread) {
         miss->kind = NEAREST_HOST_THREADS;
     }

@@ -9,7 +9,7 @@
 
 struct walk {
     const struct history *history;
-    bool documented, failed;
+    bool documented, strict, failed;
     uint32_t *seen;                  /* by stream */
     uint32_t *done;                  /* by stream: items whose waits were followed */
     VEC(uint32_t) dirty;             /* streams with done < seen */
@@ -27,7 +27,7 @@ static void raise_stream(struct walk *walk, uint32_t stream, uint32_t count)
 
 static void raise_host(struct walk *walk, uint32_t thread, uint64_t position)
 {
-    const uint32_t key = walk->history->strict ? thread : 0;
+    const uint32_t key = walk->strict ? thread : 0;
     const uint64_t *known = map_find(&walk->host_seen, key);
     if (!known || *known < position) {
         walk->failed |=
@@ -134,8 +134,8 @@ static void follow_host(struct walk *walk, uint32_t thread)
     for (size_t i = begin; i < history->joins.count && history->joins.items[i].position < until;
          i++) {
         const struct hist_join *join = &history->joins.items[i];
-        if ((history->strict && join->thread != thread) ||
-            (walk->documented && join->observed_only) || (!history->strict && join->strict_only)) {
+        if ((walk->strict && join->thread != thread) || (walk->documented && join->observed_only) ||
+            (!walk->strict && join->strict_only)) {
             continue;
         }
         follow_join(walk, join);
@@ -146,13 +146,14 @@ static void follow_host(struct walk *walk, uint32_t thread)
 static bool walk_begin(struct walk *walk, const struct history *history, bool documented,
                        uint32_t *seen)
 {
-    *walk = (struct walk){.history = history, .documented = documented, .seen = seen};
+    *walk = (struct walk){
+        .history = history, .strict = history->strict, .documented = documented, .seen = seen};
     memset(seen, 0, history->streams.count * sizeof *seen);
     walk->done = mem_zalloc(history->streams.count + 1, sizeof *walk->done);
     return walk->done != NULL;
 }
 
-static bool walk_end(struct walk *walk)
+static void walk_run(struct walk *walk)
 {
     while (!walk->failed && (walk->dirty.count > 0 || walk->dirty_hosts.count > 0)) {
         if (walk->dirty.count > 0) {
@@ -161,6 +162,11 @@ static bool walk_end(struct walk *walk)
             follow_host(walk, walk->dirty_hosts.items[--walk->dirty_hosts.count]);
         }
     }
+}
+
+static bool walk_end(struct walk *walk)
+{
+    walk_run(walk);
     mem_free(walk->done);
     VEC_FREE(&walk->dirty);
     VEC_FREE(&walk->dirty_hosts);
@@ -192,4 +198,23 @@ bool order_before_host(const struct history *history, uint32_t thread, uint64_t 
     }
     raise_host(&walk, thread, position);
     return walk_end(&walk);
+}
+
+bool order_hands_over(const struct history *history, uint32_t from, uint64_t before, uint32_t to,
+                      uint64_t behind)
+{
+    struct walk walk;
+    uint32_t *seen = mem_zalloc(history->streams.count + 1, sizeof *seen);
+    if (!seen || !walk_begin(&walk, history, false, seen)) {
+        mem_free(seen);
+        return false;
+    }
+    walk.strict = true;
+    raise_host(&walk, to, behind);
+    walk_run(&walk);
+    const uint64_t *known = map_find(&walk.host_seen, from);
+    const bool ordered = known && *known > before;
+    const bool ok = walk_end(&walk);
+    mem_free(seen);
+    return ok && ordered;
 }

@@ -17,4 +17,10 @@ bool order_before_item(const struct history *history, uint32_t item, bool docume
 bool order_before_host(const struct history *history, uint32_t thread, uint64_t position,
                        bool documented, uint32_t *seen);
 
+/* Whether recorded edges of host threads (start, join, release and acquire) and host waits order
+ * what `from` did at `before` ahead of what `to` does at `behind`, each thread a timeline of its
+ * own. False also when out of memory. */
+bool order_hands_over(const struct history *history, uint32_t from, uint64_t before, uint32_t to,
+                      uint64_t behind);
+
 #endif

@@ -95,9 +95,6 @@ static int by_key(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* -- what operations name
- * ----------------------------------------------------------------------------------------- */
-
 static bool copies(const struct hist_item *item)
 {
     return item->kind == SSAN_op_kind_COPY || item->kind == SSAN_op_kind_MEMSET;
@@ -134,10 +131,6 @@ static bool want_of_call(struct tables *tables, const struct hist_call *call)
     }
     return true;
 }
-
-/* -- filling
- * ------------------------------------------------------------------------------------------------------
- */
 
 static struct place place_of(const struct tables *tables, uint32_t site)
 {
@@ -400,10 +393,6 @@ static bool fill_ops(struct tables *tables)
     mem_free(prefixes);
     return ok;
 }
-
-/* -- edges
- * --------------------------------------------------------------------------------------------------------
- */
 
 static bool add_edge(struct report *report, size_t *room, struct report_edge edge)
 {

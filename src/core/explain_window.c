@@ -110,9 +110,6 @@ bool window_prepare(struct details *details, const struct history *history, cons
     return ok;
 }
 
-/* -- the second pass
- * ---------------------------------------------------------------------------------------------- */
-
 static struct detail *detail_of(struct details *details, const struct history *history, uint64_t op)
 {
     const uint32_t item = history_find(&history->item_of, op);
@@ -208,10 +205,6 @@ void details_finish(struct details *details)
     VEC_FREE(&details->items);
     map_finish(&details->of);
 }
-
-/* -- selection
- * ----------------------------------------------------------------------------------------------------
- */
 
 /* A call that may stand in a window; lower ranks go in first. */
 struct candidate {

@@ -137,7 +137,8 @@ struct source_edit {
 
 struct fix {
     enum fix_kind kind;
-    bool checked, partial;
+    bool checked, partial; /* partial: host threads need a hand-over besides */
+    bool borrowed; /* names are those of another function, or made up: they want adapting */
     const struct source_edit *edits;
     size_t edit_count;
     const char *const *removes; /* ids of findings gone with it */
