@@ -60,23 +60,24 @@ struct given {
     const char *value; /* NULL: none */
 };
 
-static bool fits(const struct option *option, const char *word, size_t length)
+/* `is_long` words, with two dashes, are never a short option with its value behind it. */
+static bool fits(const struct option *option, const char *word, size_t length, bool is_long)
 {
     if (strncmp(word, option->spelling, length) != 0) {
         return false;
     }
     char next = word[length];
-    return next == '\0' || option->form == JOINED || option->form == EITHER ||
-           (option->form == ASSIGNED && next == '=');
+    return next == '\0' || (option->form == ASSIGNED && next == '=') ||
+           (!is_long && (option->form == JOINED || option->form == EITHER));
 }
 
-static const struct option *find_option(const char *word)
+static const struct option *find_option(const char *word, bool is_long)
 {
     const struct option *best = NULL;
     size_t best_length = 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         size_t length = strlen(options[i].spelling);
-        if (length > best_length && fits(&options[i], word, length)) {
+        if (length > best_length && fits(&options[i], word, length, is_long)) {
             best = &options[i];
             best_length = length;
         }
@@ -90,7 +91,7 @@ static enum ssan_status take_option(struct given *given, int argc, char *const *
 {
     const char *word = argv[*at];
     const char *short_word = word[1] == '-' ? word + 1 : word;
-    const struct option *option = find_option(short_word);
+    const struct option *option = find_option(short_word, short_word != word);
     if (!option) {
         return ssan_fail(err, SSAN_USAGE, 0,
                          "unknown option %s (-Xcompiler hands words to the host compiler)", word);

@@ -57,7 +57,8 @@ __global__ void count(results *r)
         }
     }
     unsigned int all = __ballot_sync(0xffffffffu, 1);
-    assert(all == 0xffffffffu && __all_sync(all, 1) && __shfl_xor_sync(all, (int)lane, 1) == (int)(lane ^ 1));
+    assert(all == 0xffffffffu && __all_sync(all, 1) &&
+           __shfl_xor_sync(all, (int)lane, 1) == (int)(lane ^ 1));
     if (lane == 0) {
         device_counter += coefficients[1];
         managed_word += (int)__reduce_add_sync(1u, 40u) + 2;

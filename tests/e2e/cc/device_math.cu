@@ -1,4 +1,5 @@
-/* Calls every kind of device function that the headers offer; with a device, checks those with exact answers. */
+/* Calls every kind of device function that the headers offer; with a device, checks those with
+ * exact answers. */
 #include <cuda_runtime.h>
 #include <math_constants.h>
 
@@ -8,10 +9,11 @@ template <class T> __device__ T transcendental(T x)
 {
     T s, c;
     sincos(x, &s, &c);
-    return sin(x) + cos(x) + tan(x) + asin(x) + acos(x) + atan(x) + atan2(x, x) + sinh(x) + cosh(x) +
-           tanh(x) + asinh(x) + acosh(x) + atanh(x) + exp(x) + exp2(x) + exp10(x) + expm1(x) + log(x) +
-           log2(x) + log10(x) + log1p(x) + pow(x, x) + sqrt(x) + cbrt(x) + hypot(x, x) + erf(x) +
-           erfc(x) + tgamma(x) + lgamma(x) + fmod(x, x) + remainder(x, x) + s + c;
+    return sin(x) + cos(x) + tan(x) + asin(x) + acos(x) + atan(x) + atan2(x, x) + sinh(x) +
+           cosh(x) + tanh(x) + asinh(x) + acosh(x) + atanh(x) + exp(x) + exp2(x) + exp10(x) +
+           expm1(x) + log(x) + log2(x) + log10(x) + log1p(x) + pow(x, x) + sqrt(x) + cbrt(x) +
+           hypot(x, x) + erf(x) + erfc(x) + tgamma(x) + lgamma(x) + fmod(x, x) + remainder(x, x) +
+           s + c;
 }
 
 __global__ void transcendentals(float *f, double *d)
@@ -40,7 +42,8 @@ __global__ void roundings(int *out, float f, double d)
     float whole;
     out[k++] = (int)(frexpf(f, &exponent) * 4) + exponent;
     out[k++] = (int)(modff(f, &whole) * 4) + (int)whole;
-    out[k++] = (int)ldexpf(1, 4) + (int)scalbnf(1, 3) + ilogbf(8) + (int)fdimf(3, 1) + (int)copysignf(2, -1);
+    out[k++] = (int)ldexpf(1, 4) + (int)scalbnf(1, 3) + ilogbf(8) + (int)fdimf(3, 1) +
+               (int)copysignf(2, -1);
     out[k++] = isnan(f) + isinf(d) + (isfinite(f) ? 1 : 0) + (signbit(-1.0f) ? 1 : 0);
     out[k++] = (int)__saturatef(7) + (int)fminf(1, 2) + (int)fmaxf(1, 2) + (int)fmin(1.0, 2.0);
 }
@@ -50,8 +53,10 @@ __global__ void integers(int *out, int a, unsigned int u, long long l)
     int k = 0;
     out[k++] = __clz(a) + __clzll(l) + __ffs(a) + __ffsll(l) + __popc(u) + __popcll(l);
     out[k++] = (int)(__brev(u) >> 24) + (int)(__brevll(l) >> 56) + (int)__byte_perm(u, a, 0x3210);
-    out[k++] = __mulhi(a, a) + (int)__umulhi(u, u) + (int)__mul64hi(l, l) + __mul24(a, 3) + (int)__umul24(u, 3);
-    out[k++] = __hadd(a, a) + __rhadd(a, 1) + (int)__uhadd(u, u) + (int)__sad(a, 1, u) + (int)__usad(u, 1u, u);
+    out[k++] = __mulhi(a, a) + (int)__umulhi(u, u) + (int)__mul64hi(l, l) + __mul24(a, 3) +
+               (int)__umul24(u, 3);
+    out[k++] = __hadd(a, a) + __rhadd(a, 1) + (int)__uhadd(u, u) + (int)__sad(a, 1, u) +
+               (int)__usad(u, 1u, u);
     out[k++] = min(a, 3) + max(a, 3) + min(u, 3u) + (int)max(l, 3LL) + abs(-a) + (int)llabs(-l);
     out[k++] = (int)__funnelshift_l(u, u, 4) + (int)__funnelshift_r(u, u, 4);
     out[k++] = (int)__isGlobal(out) + (int)__isShared(out);
@@ -93,9 +98,12 @@ int main()
     if (cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost) != cudaSuccess) {
         return 1;
     }
-    static const int whole[] = {28 + 60 + 3 + 3 + 4 + 2, 0x0f000000 / 0x1000000 + 0x30 + 0xf0,
-                                0 + 0 + 0 + 36 + 720,     12 + 6 + 0xf0 + 0xfb + 239 + 0xf0,
-                                3 + 12 + 3 + 12 + 12 + 12, (0xf0 << 4) + 0xf,
+    static const int whole[] = {28 + 60 + 3 + 3 + 4 + 2,
+                                0x0f000000 / 0x1000000 + 0x30 + 0xf0,
+                                0 + 0 + 0 + 36 + 720,
+                                12 + 6 + 0xf0 + 0xfb + 239 + 0xf0,
+                                3 + 12 + 3 + 12 + 12 + 12,
+                                (0xf0 << 4) + 0xf,
                                 1 + 0};
     for (int i = 0; i < 7; i++) {
         bad += host[i] != whole[i];

@@ -1,4 +1,5 @@
-/* The API's C++ face: every overload and default argument is used once. Compiled only; main is not run. */
+/* The API's C++ face: every overload and default argument is used once. Compiled only; main is not
+ * run. */
 #include <cuda_runtime.h>
 #include <cuda_profiler_api.h>
 #include <device_launch_parameters.h>
@@ -96,9 +97,7 @@ static void launches(cudaStream_t s, float *p)
     cudaFuncAttributes attributes;
     void *args[] = {&p, &n};
     kernel<<<1, 32>>>(p, n);
-    kernel<<<dim3(1, 2), dim3(32), 128, s>>>(
-        p,
-        n);
+    kernel<<<dim3(1, 2), dim3(32), 128, s>>>(p, n);
     typed<float, 3><<<1, 1, 0, s>>>(2.0f, p);
     by_value<<<1, 1>>>(pair(), (float4 *)p);
     apply<<<1, 1>>>([=] __device__(int x) { return both(x) + n; }, (int *)p);

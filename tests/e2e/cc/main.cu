@@ -1,4 +1,5 @@
-/* A second file with device code, whose static names are those of kernels.cu: both register their own. */
+/* A second file with device code, whose static names are those of kernels.cu: both register their
+ * own. */
 #include <cuda_runtime.h>
 
 static __device__ int factor = 1;
@@ -19,7 +20,8 @@ int main()
         return 1;
     }
     fill<<<1, 32>>>(out, 32);
-    if (cudaMemcpy(&first, out, sizeof first, cudaMemcpyDeviceToHost) != cudaSuccess || first != 1) {
+    if (cudaMemcpy(&first, out, sizeof first, cudaMemcpyDeviceToHost) != cudaSuccess ||
+        first != 1) {
         return 1;
     }
     return fill_and_check(1000) ? 2 : 0;

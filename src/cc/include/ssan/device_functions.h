@@ -102,19 +102,78 @@ SSAN_CACHED_(__stcs)
 SSAN_CACHED_(__stwt)
 #undef SSAN_CACHED_
 
-/* Overloads for float that the standard library doesn't name. */
-#define SSAN_FLOAT_OVERLOAD_(name)                                                                 \
-    SSAN_DEVICE_ float name(float a)                                                               \
+/* Overloads for float that the standard library names and clang's headers only declare, or that
+ * CUDA adds. */
+#define SSAN_FLOAT1_(type, name)                                                                   \
+    SSAN_DEVICE_ type name(float a)                                                                \
     {                                                                                              \
         return name##f(a);                                                                         \
     }
-SSAN_FLOAT_OVERLOAD_(rsqrt)
-SSAN_FLOAT_OVERLOAD_(rcbrt)
-SSAN_FLOAT_OVERLOAD_(sinpi)
-SSAN_FLOAT_OVERLOAD_(cospi)
-SSAN_FLOAT_OVERLOAD_(exp10)
-SSAN_FLOAT_OVERLOAD_(normcdf)
-#undef SSAN_FLOAT_OVERLOAD_
+#define SSAN_FLOAT2_(name)                                                                         \
+    SSAN_DEVICE_ float name(float a, float b)                                                      \
+    {                                                                                              \
+        return name##f(a, b);                                                                      \
+    }
+SSAN_FLOAT1_(float, acosh)
+SSAN_FLOAT1_(float, asinh)
+SSAN_FLOAT1_(float, atanh)
+SSAN_FLOAT1_(float, cbrt)
+SSAN_FLOAT1_(float, erfc)
+SSAN_FLOAT1_(float, erf)
+SSAN_FLOAT1_(float, exp2)
+SSAN_FLOAT1_(float, expm1)
+SSAN_FLOAT1_(float, lgamma)
+SSAN_FLOAT1_(float, log1p)
+SSAN_FLOAT1_(float, log2)
+SSAN_FLOAT1_(float, logb)
+SSAN_FLOAT1_(float, nearbyint)
+SSAN_FLOAT1_(float, rint)
+SSAN_FLOAT1_(float, round)
+SSAN_FLOAT1_(float, tgamma)
+SSAN_FLOAT1_(float, trunc)
+SSAN_FLOAT1_(float, rsqrt)
+SSAN_FLOAT1_(float, rcbrt)
+SSAN_FLOAT1_(float, sinpi)
+SSAN_FLOAT1_(float, cospi)
+SSAN_FLOAT1_(float, exp10)
+SSAN_FLOAT1_(float, normcdf)
+SSAN_FLOAT1_(int, ilogb)
+SSAN_FLOAT1_(long, lrint)
+SSAN_FLOAT1_(long, lround)
+SSAN_FLOAT1_(long long, llrint)
+SSAN_FLOAT2_(copysign)
+SSAN_FLOAT2_(fdim)
+SSAN_FLOAT2_(fmax)
+SSAN_FLOAT2_(fmin)
+SSAN_FLOAT2_(hypot)
+SSAN_FLOAT2_(nextafter)
+SSAN_FLOAT2_(remainder)
+#undef SSAN_FLOAT1_
+#undef SSAN_FLOAT2_
+SSAN_DEVICE_ float fma(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+SSAN_DEVICE_ float remquo(float a, float b, int *quotient)
+{
+    return remquof(a, b, quotient);
+}
+SSAN_DEVICE_ float scalbn(float a, int power)
+{
+    return scalbnf(a, power);
+}
+SSAN_DEVICE_ float scalbln(float a, long power)
+{
+    return scalblnf(a, power);
+}
+SSAN_DEVICE_ double nan(const char *)
+{
+    return __builtin_nan("");
+}
+SSAN_DEVICE_ float nanf(const char *)
+{
+    return __builtin_nanf("");
+}
 SSAN_DEVICE_ void sincos(float a, float *sine, float *cosine)
 {
     sincosf(a, sine, cosine);

@@ -1,0 +1,53 @@
+"""Programs linked by the driver run on the virtual device and give right answers, without the tool around them."""
+import subprocess
+import unittest
+
+from cc_support import CLANGS, LIB_DIR, ROOT, SOURCES, Case, main
+
+
+class Programs(Case):
+    def setUp(self):
+        super().setUp()
+        if not (LIB_DIR / "device.o").exists():
+            self.skipTest(f"no {LIB_DIR}/device.o")
+
+    def run_program(self, name):
+        done = subprocess.run([f"./{name}"], text=True, capture_output=True, cwd=self.folder, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("mismatches=0\n", done.stdout)
+
+    def test_a_program_has_the_note(self):
+        self.cc(SOURCES / "atomics.cu", "-o", "program")
+        text = subprocess.run(["readelf", "-n", "program"], text=True, capture_output=True, cwd=self.folder).stdout
+        self.assertRegex(text, r"streamsan\s+0x00000004")
+
+    def test_device_functions(self):
+        for clang in CLANGS:
+            for level in ("-O0", "-O2"):
+                for source in ("atomics.cu", "device_math.cu"):
+                    with self.subTest(clang=clang, level=level, source=source):
+                        self.cc(level, SOURCES / source, "-o", "program", clang=clang)
+                        self.run_program("program")
+
+    def test_several_files(self):
+        files = [SOURCES / name for name in ("main.cu", "kernels.cu", "host_side.c")]
+        for clang in CLANGS:
+            with self.subTest(clang=clang):
+                self.cc("-c", *files, clang=clang)
+                self.cc("main.o", "kernels.o", "host_side.o", "-o", "objects", clang=clang)
+                self.cc(*files, "-o", "sources", clang=clang)
+                self.run_program("objects")
+                self.run_program("sources")
+
+    def test_the_example(self):
+        self.cc(ROOT / "examples/handover/handover.cu", "-o", "handover")
+        self.run_program("handover")
+
+    def test_a_kernel_library(self):
+        self.cc("-shared", SOURCES / "kernels.cu", "-o", "libkernels.so")
+        self.cc(SOURCES / "main.cu", SOURCES / "host_side.c", "-L.", "-lkernels", "-Wl,-rpath,$ORIGIN", "-o", "program")
+        self.run_program("program")
+
+
+if __name__ == "__main__":
+    main()
