@@ -43,7 +43,7 @@ static bool check_mode(const struct litmus *litmus, bool strict)
     litmus_engine(litmus, strict, 0, &found);
     right &= same_verdict(litmus, strict, "the engine", &stated, &found);
     struct strbuf why = {0};
-    if (compare_tape(&litmus->tape, strict, &why, NULL) != COMPARE_AGREE) {
+    if (compare_tape(&litmus->tape, strict, 0, &why, NULL) != COMPARE_AGREE) {
         printf("%s, threads %s: %s\n", litmus->name, strict ? "strict" : "observed",
                strbuf_text(&why));
         right = false;

@@ -48,7 +48,8 @@ int main(int argc, char **argv)
         size_t killers = 0;
         for (size_t i = 0; rules[r].has_code && i < set.items.count; i++) {
             const struct litmus *litmus = &set.items.items[i];
-            if (notices(litmus, r + 1, false) || notices(litmus, r + 1, true)) {
+            if ((notices(litmus, r + 1, false) && !notices(litmus, 0, false)) ||
+                (notices(litmus, r + 1, true) && !notices(litmus, 0, true))) {
                 killer = killer ? killer : litmus->name;
                 killers++;
             }

@@ -19,6 +19,7 @@ struct settings {
     uint64_t seed, operations, traces, trace;
     bool one;    /* only `trace` */
     int threads; /* -1: both */
+    uint32_t mutant;
 };
 
 struct totals {
@@ -48,6 +49,8 @@ static bool parse(int argc, char **argv, struct settings *settings)
         } else if (strcmp(argv[i], "--trace") == 0) {
             settings->trace = strtoull(value, NULL, 0);
             settings->one = true;
+        } else if (strcmp(argv[i], "--mutant") == 0) {
+            settings->mutant = (uint32_t)strtoul(value, NULL, 0);
         } else if (strcmp(argv[i], "--threads") == 0) {
             settings->threads = strcmp(value, "strict") == 0;
         } else {
@@ -68,6 +71,7 @@ static void make_trace(struct tape *tape, uint64_t seed, uint64_t index)
 /* Shrinking keeps to the same kind of difference: the words before the places. */
 struct failure {
     bool strict;
+    uint32_t mutant;
     char kind[160];
 };
 
@@ -83,7 +87,8 @@ static bool differs(const struct tape *tape, void *self)
     const struct failure *failure = self;
     struct strbuf why = {0};
     char kind[sizeof failure->kind];
-    bool differ = compare_tape(tape, failure->strict, &why, NULL) == COMPARE_DIFFER;
+    bool differ =
+        compare_tape(tape, failure->strict, failure->mutant, &why, NULL) == COMPARE_DIFFER;
     take_kind(strbuf_text(&why), kind, sizeof kind);
     strbuf_finish(&why);
     return differ && strcmp(kind, failure->kind) == 0;
@@ -103,7 +108,7 @@ static void print_tape(const struct tape *tape)
 static void tell_difference(const struct settings *settings, uint64_t index, bool strict,
                             const struct tape *tape, const char *why)
 {
-    struct failure failure = {.strict = strict};
+    struct failure failure = {.strict = strict, .mutant = settings->mutant};
     struct tape small = {0};
     take_kind(why, failure.kind, sizeof failure.kind);
     printf("\nseed %llu trace %llu, threads %s: engine and oracle differ\n%s\n",
@@ -114,7 +119,7 @@ static void tell_difference(const struct settings *settings, uint64_t index, boo
         shrink(&small, tape, differs, &failure);
         printf("shrunk from %zu events to %zu:\n", tape->events.count, small.events.count);
         print_tape(&small);
-        compare_tape(&small, strict, &small_why, NULL);
+        compare_tape(&small, strict, settings->mutant, &small_why, NULL);
         printf("there (events are numbered from 0):\n%s", strbuf_text(&small_why));
         strbuf_finish(&small_why);
     }
@@ -134,7 +139,8 @@ static bool run_trace(const struct settings *settings, uint64_t index, struct to
         if (settings->threads >= 0 && settings->threads != strict) {
             continue;
         }
-        if (compare_tape(&tape, strict, &why, &totals->counts[strict]) != COMPARE_AGREE) {
+        if (compare_tape(&tape, strict, settings->mutant, &why, &totals->counts[strict]) !=
+            COMPARE_AGREE) {
             tell_difference(settings, index, strict, &tape, strbuf_text(&why));
             same = false;
         }
@@ -180,7 +186,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &settings)) {
         fprintf(stderr,
                 "usage: %s [--seed N] [--operations N] [--traces N] [--trace K]"
-                " [--threads observed|strict]\n",
+                " [--threads observed|strict] [--mutant N]\n",
                 argv[0]);
         return 64;
     }

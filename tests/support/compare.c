@@ -282,8 +282,8 @@ struct engine *compare_engine(const struct tape *tape, bool strict, uint32_t mut
     return engine;
 }
 
-enum compare_result compare_tape(const struct tape *tape, bool strict, struct strbuf *why,
-                                 struct compare_counts *counts)
+enum compare_result compare_tape(const struct tape *tape, bool strict, uint32_t mutant,
+                                 struct strbuf *why, struct compare_counts *counts)
 {
     const char *reason = NULL;
     struct ssan_error err = {0};
@@ -292,7 +292,7 @@ enum compare_result compare_tape(const struct tape *tape, bool strict, struct st
         strbuf_printf(why, "the oracle refuses the trace: %s\n", reason);
         return COMPARE_INVALID;
     }
-    struct engine *engine = compare_engine(tape, strict, 0, &err);
+    struct engine *engine = compare_engine(tape, strict, mutant, &err);
     enum compare_result result = COMPARE_DIFFER;
     if (engine) {
         struct compare compare = {.oracle = oracle, .why = why};

@@ -26,9 +26,9 @@ enum compare_result {
     COMPARE_INVALID, /* the oracle refuses the tape */
 };
 
-/* `counts` may be NULL. */
-enum compare_result compare_tape(const struct tape *tape, bool strict, struct strbuf *why,
-                                 struct compare_counts *counts);
+/* `mutant` breaks a rule of the engine, as in engine_options; 0: none. `counts` may be NULL. */
+enum compare_result compare_tape(const struct tape *tape, bool strict, uint32_t mutant,
+                                 struct strbuf *why, struct compare_counts *counts);
 /* The engine over a whole tape; NULL with *err set when it refuses it. */
 struct engine *compare_engine(const struct tape *tape, bool strict, uint32_t mutant,
                               struct ssan_error *err);

@@ -297,12 +297,11 @@ static void judge_syncs(struct oracle *oracle)
 /* Work whose end no host thread ever comes behind; records and waits are none by themselves. */
 static void judge_pending(struct oracle *oracle)
 {
-    for (size_t i = 0; oracle->exited && i < oracle->ops.count; i++) {
+    bool tells = oracle->exited && oracle->fault_position == UINT64_MAX; /* R-ERR-3 */
+    for (size_t i = 0; tells && i < oracle->ops.count; i++) {
         const struct oracle_op *op = &oracle->ops.items[i];
-        bool joined = !op->item || op->op.kind == SSAN_op_kind_RECORD ||
-                      op->op.kind == SSAN_op_kind_WAIT ||
-                      (oracle->fault_position != UINT64_MAX &&
-                       oracle->streams.items[op->op.stream - 1].context == oracle->fault_context);
+        bool joined =
+            !op->item || op->op.kind == SSAN_op_kind_RECORD || op->op.kind == SSAN_op_kind_WAIT;
         for (size_t h = oracle->host_nodes.count; h-- > 0 && !joined;) {
             joined =
                 graph_path(&oracle->graph, op->end, oracle->host_nodes.items[h], WORLD_OBSERVED);
