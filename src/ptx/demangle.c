@@ -1,0 +1,58 @@
+#include "ptx/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* libstdc++'s; absent from a program that is plain C. */
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status)
+    __attribute__((weak));
+
+/* Length up to the argument list: the last '(' at depth 0 of <> and (), a leading "(anonymous
+ * namespace)" is no list. */
+static size_t without_arguments(const char *text)
+{
+    size_t length = strlen(text);
+    const char *close = strrchr(text, ')');
+    if (!close) {
+        return length;
+    }
+    int depth = 0;
+    for (const char *at = close; at >= text; at--) {
+        depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+        if (depth == 0) {
+            return at == text ? length : (size_t)(at - text);
+        }
+    }
+    return length;
+}
+
+/* Start behind the return type that templates carry: the last space outside brackets. */
+static size_t behind_type(const char *text, size_t length)
+{
+    int depth = 0;
+    size_t start = 0;
+    for (size_t i = 0; i < length; i++) {
+        depth += text[i] == '<' || text[i] == '(' ? 1 : text[i] == '>' || text[i] == ')' ? -1 : 0;
+        if (text[i] == ' ' && depth == 0) {
+            start = i + 1;
+        }
+    }
+    return start;
+}
+
+const char *demangle_name(struct arena *arena, const char *name)
+{
+    if (strncmp(name, "_Z", 2) != 0 || !__cxa_demangle) {
+        return arena_strdup(arena, name);
+    }
+    int status = 0;
+    char *full = __cxa_demangle(name, NULL, NULL, &status);
+    if (!full) {
+        return arena_strdup(arena, name);
+    }
+    const size_t length = without_arguments(full);
+    const size_t start = strstr(full, "operator") ? 0 : behind_type(full, length);
+    const char *kept = arena_strndup(arena, full + start, length - start);
+    free(full); /* malloc'ed by the C++ runtime */
+    return kept;
+}

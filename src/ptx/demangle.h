@@ -1,0 +1,11 @@
+/* Names as people wrote them. */
+#ifndef SSAN_PTX_DEMANGLE_H
+#define SSAN_PTX_DEMANGLE_H
+
+#include "base/arena.h"
+
+/* Demangled without the argument list ("ns::kern<int>"); the name itself where it is no C++ name or
+ * the program has no demangler. NULL when out of memory. */
+const char *demangle_name(struct arena *arena, const char *name);
+
+#endif

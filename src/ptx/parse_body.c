@@ -1,0 +1,592 @@
+/* Reads the body of a function: register declarations, labels, scopes and instructions.
+ *
+ * Each instruction is read into a struct inst (opcode, modifiers, operands) and lowered at once.
+ * Source lines come from .loc: line 0 (code that the compiler made up) keeps the line before it. */
+#include "ptx/parse.h"
+
+#include "ptx/demangle.h"
+
+#include <string.h>
+
+/* Length of a name in messages. */
+static int shown(const struct token *token)
+{
+    return (int)(token->length < 100 ? token->length : 100);
+}
+
+void builder_finish(struct builder *b)
+{
+    VEC_FREE(&b->code);
+    VEC_FREE(&b->consts);
+    VEC_FREE(&b->specials);
+    VEC_FREE(&b->calls);
+    VEC_FREE(&b->pool);
+    VEC_FREE(&b->refs);
+    map_finish(&b->slots);
+    map_finish(&b->const_slots);
+}
+
+bool parse_skip_statement(struct parser *p)
+{
+    while (p->token.kind != TOKEN_end && !parse_is_punct(p, ';')) {
+        parse_next(p);
+    }
+    return parse_expect(p, ';');
+}
+
+/* Index in the module's lines; the same place is one entry. */
+static uint32_t intern_line(struct parser *p)
+{
+    const uint64_t key =
+        (uint64_t)p->source_file << 48 ^ (uint64_t)p->function_serial << 24 ^ p->source_line;
+    const uint64_t *known = map_find(&p->line_ids, key);
+    if (known) {
+        return (uint32_t)*known;
+    }
+    /* `file` holds the number until module_finish knows all names */
+    const struct ptx_line line = {(const char *)(uintptr_t)p->source_file, p->function,
+                                  p->source_line};
+    if (!VEC_PUSH(&p->module->lines, line) ||
+        !map_set(&p->line_ids, key, p->module->lines.count - 1)) {
+        parse_no_memory(p);
+        return 0;
+    }
+    return (uint32_t)(p->module->lines.count - 1);
+}
+
+bool parse_loc(struct parser *p)
+{
+    parse_next(p);
+    uint64_t file, line, column;
+    if (!parse_integer(p, &file) || !parse_integer(p, &line) || !parse_integer(p, &column)) {
+        return false;
+    }
+    if (line) {
+        p->source_file = (uint32_t)file & 0xffff;
+        p->source_line = (uint32_t)line & 0xffffff;
+        p->b.line = p->b.func ? intern_line(p) : 0;
+    }
+    /* , function_name label {+ offset}, inlined_at file line column */
+    while (parse_take_punct(p, ',')) {
+        while (p->token.kind == TOKEN_word || p->token.kind == TOKEN_int ||
+               parse_is_punct(p, '+')) {
+            const bool at_label = p->token.kind == TOKEN_word;
+            struct lexer ahead = p->lexer;
+            const struct token next = lex_next(&ahead);
+            if (at_label && next.kind == TOKEN_punct && next.punct == ':') {
+                return true;
+            }
+            if (p->token.line != next.line && next.kind != TOKEN_punct) {
+                parse_next(p);
+                return true;
+            }
+            parse_next(p);
+        }
+    }
+    return true;
+}
+
+/* .reg .b32 %r<6>, %x; */
+static bool parse_registers(struct parser *p)
+{
+    parse_next(p);
+    enum ptx_type type =
+        p->token.kind == TOKEN_dot ? type_find(p->token.text, p->token.length) : TYPE_none;
+    if (type == TYPE_none) {
+        return parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "register type %.*s",
+                          shown(&p->token), p->token.text);
+    }
+    parse_next(p);
+    do {
+        const struct token name = p->token;
+        if (name.kind != TOKEN_word) {
+            return parse_fail(p, SSAN_FORMAT, name.line, "expected the name of a register");
+        }
+        parse_next(p);
+        uint64_t count = 0;
+        if (parse_take_punct(p, '<') && (!parse_integer(p, &count) || !parse_expect(p, '>'))) {
+            return false;
+        }
+        struct symbol *symbol = symbol_add(p, &name, count ? SYMBOL_registers : SYMBOL_register);
+        if (!symbol) {
+            return false;
+        }
+        symbol->type = type;
+        symbol->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+        const uint64_t words = (count ? count - 1 : 1) * (type_bytes(type) > 4 ? 2 : 1);
+        p->b.register_words += type == TYPE_pred ? 0 : words > 255 ? 255 : (uint32_t)words;
+    } while (parse_take_punct(p, ','));
+    return parse_expect(p, ';');
+}
+
+/* Finds %r12 in a range %r<20>. */
+static const struct symbol *find_register(struct parser *p, const struct token *token,
+                                          uint32_t *number)
+{
+    size_t digits = 0;
+    uint64_t value = 0, unit = 1;
+    while (digits < token->length && digits < 9 && token->text[token->length - 1 - digits] >= '0' &&
+           token->text[token->length - 1 - digits] <= '9') {
+        value += unit * (uint64_t)(token->text[token->length - 1 - digits] - '0');
+        unit *= 10;
+        digits++;
+        const struct symbol *symbol = symbol_find(p, token->text, token->length - digits);
+        if (symbol && symbol->kind == SYMBOL_registers && value < symbol->count) {
+            *number = (uint32_t)value;
+            return symbol;
+        }
+    }
+    return NULL;
+}
+
+static bool find_special(const struct token *token, const struct token *suffix,
+                         enum ptx_special *special)
+{
+    static const struct {
+        const char *name;
+        enum ptx_special special;
+    } names[] = {
+#define SPECIAL(name, id, bytes) {name, SPECIAL_##id},
+#define CLOCKS
+#include "ptx/specials.def"
+#undef SPECIAL
+#undef CLOCKS
+    };
+    char name[32];
+    const size_t total = token->length + (suffix ? suffix->length + 1 : 0);
+    if (total >= sizeof name) {
+        return false;
+    }
+    memcpy(name, token->text, token->length);
+    if (suffix) {
+        name[token->length] = '.';
+        memcpy(name + token->length + 1, suffix->text, suffix->length);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i].name) == total && memcmp(names[i].name, name, total) == 0) {
+            *special = names[i].special;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name in an operand: special register, register, variable, function or label. */
+static bool read_name_operand(struct parser *p, struct operand *o)
+{
+    const struct token token = p->token;
+    parse_next(p);
+    o->text = token.text;
+    o->length = token.length;
+    const struct symbol *symbol = symbol_find(p, token.text, token.length);
+    uint32_t number = 0;
+    if (!symbol || symbol->kind == SYMBOL_registers) {
+        const struct symbol *range = find_register(p, &token, &number);
+        symbol = range ? range : NULL;
+    }
+    if (symbol && (symbol->kind == SYMBOL_register || symbol->kind == SYMBOL_registers)) {
+        o->kind = OPERAND_register;
+        o->type = symbol->type;
+        o->slot = slot_register(p, symbol, number);
+        return o->slot != 0;
+    }
+    if (symbol) {
+        o->kind = OPERAND_symbol;
+        o->symbol = (size_t)(symbol - p->symbols.items);
+        return true;
+    }
+    if (token.length == 1 && token.text[0] == '_') {
+        o->kind = OPERAND_sink;
+        return true;
+    }
+    if (token.text[0] == '%') {
+        const struct token suffix = p->token;
+        const bool has_suffix = suffix.kind == TOKEN_dot;
+        if (!find_special(&token, has_suffix ? &suffix : NULL, &o->special)) {
+            return parse_fail(p, SSAN_UNSUPPORTED, token.line, "register %.*s", shown(&token),
+                              token.text);
+        }
+        if (has_suffix) {
+            parse_next(p);
+        }
+        o->kind = OPERAND_special;
+        return true;
+    }
+    if (token_is(&token, TOKEN_word, "WARP_SZ")) {
+        o->kind = OPERAND_int;
+        o->bits = WARP_LANES;
+        return true;
+    }
+    o->kind = OPERAND_name;
+    return true;
+}
+
+/* + and - behind a name or register. */
+static bool read_addend(struct parser *p, struct operand *o)
+{
+    while (parse_is_punct(p, '+') || parse_is_punct(p, '-')) {
+        uint64_t value;
+        if (parse_is_punct(p, '+')) {
+            parse_next(p);
+        }
+        if (!parse_integer(p, &value)) {
+            return false;
+        }
+        o->addend = (int64_t)((uint64_t)o->addend + value);
+    }
+    return true;
+}
+
+static bool read_operand(struct parser *p, struct inst *in, struct operand *o, bool nested);
+
+/* {a, b}: elements go to the instruction. */
+static bool read_vector(struct parser *p, struct inst *in, struct operand *o)
+{
+    struct operand elements[8];
+    uint32_t count = 0;
+    do {
+        if (count == 8) {
+            return parse_fail(p, SSAN_UNSUPPORTED, in->line, "a vector of more than 8 elements");
+        }
+        if (!read_operand(p, in, &elements[count++], true)) {
+            return false;
+        }
+    } while (parse_take_punct(p, ','));
+    if (in->element_count + count > MAX_ELEMENTS) {
+        return parse_fail(p, SSAN_FORMAT, in->line, "too many operands");
+    }
+    o->kind = OPERAND_vector;
+    o->first = in->element_count;
+    o->count = count;
+    memcpy(in->elements + in->element_count, elements, count * sizeof *elements);
+    in->element_count += count;
+    return parse_expect(p, '}');
+}
+
+/* [base + offset] */
+static bool read_memory(struct parser *p, struct operand *o)
+{
+    if (p->token.kind == TOKEN_word) {
+        if (!read_name_operand(p, o)) {
+            return false;
+        }
+        if (o->kind != OPERAND_register && o->kind != OPERAND_symbol) {
+            return parse_fail(p, SSAN_FORMAT, p->token.line, "'%.*s' is not declared",
+                              (int)(o->length < 100 ? o->length : 100), o->text);
+        }
+        o->has_register = o->kind == OPERAND_register;
+        o->has_symbol = o->kind == OPERAND_symbol;
+    } else {
+        uint64_t value;
+        if (!parse_integer(p, &value)) {
+            return false;
+        }
+        o->addend = (int64_t)value;
+    }
+    o->kind = OPERAND_memory;
+    if (!read_addend(p, o)) {
+        return false;
+    }
+    if (parse_is_punct(p, ',')) {
+        return parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "an operand with coordinates");
+    }
+    return parse_expect(p, ']');
+}
+
+static bool read_operand(struct parser *p, struct inst *in, struct operand *o, bool nested)
+{
+    *o = (struct operand){0};
+    if (parse_take_punct(p, '!')) {
+        o->negated = true;
+    }
+    if (!nested && parse_take_punct(p, '{')) {
+        return read_vector(p, in, o);
+    }
+    if (!nested && parse_take_punct(p, '[')) {
+        return read_memory(p, o);
+    }
+    const bool minus = parse_take_punct(p, '-');
+    if (p->token.kind == TOKEN_int) {
+        o->kind = OPERAND_int;
+        o->bits = minus ? 0 - p->token.bits : p->token.bits;
+        parse_next(p);
+        return true;
+    }
+    if (p->token.kind == TOKEN_float) {
+        o->kind = OPERAND_float;
+        o->float_bytes = p->token.float_bytes;
+        o->bits = p->token.bits ^ (minus ? UINT64_C(1) << (8 * o->float_bytes - 1) : 0);
+        parse_next(p);
+        return true;
+    }
+    if (minus || p->token.kind != TOKEN_word) {
+        return parse_fail(p, SSAN_FORMAT, p->token.line, "bad operand '%.*s'", shown(&p->token),
+                          p->token.text);
+    }
+    if (!read_name_operand(p, o)) {
+        return false;
+    }
+    if (o->kind == OPERAND_symbol) {
+        return read_addend(p, o);
+    }
+    if (!nested && parse_take_punct(p, '|')) {
+        if (in->element_count == MAX_ELEMENTS) {
+            return parse_fail(p, SSAN_FORMAT, in->line, "too many operands");
+        }
+        struct operand second;
+        if (!read_operand(p, in, &second, true)) {
+            return false;
+        }
+        in->elements[in->element_count++] = second;
+        o->pair = in->element_count;
+    }
+    return true;
+}
+
+static bool read_operands(struct parser *p, struct inst *in)
+{
+    while (!parse_is_punct(p, ';')) {
+        if (in->operand_count == MAX_OPERANDS) {
+            return parse_fail(p, SSAN_FORMAT, in->line, "too many operands");
+        }
+        struct operand *o = &in->operands[in->operand_count++];
+        if (parse_take_punct(p, '(')) { /* arguments and results of calls */
+            if (in->element_count >= MAX_ELEMENTS - 1) {
+                return parse_fail(p, SSAN_FORMAT, in->line, "too many operands");
+            }
+            *o = (struct operand){.kind = OPERAND_vector, .first = in->element_count};
+            while (!parse_is_punct(p, ')')) {
+                if (in->element_count == MAX_ELEMENTS) {
+                    return parse_fail(p, SSAN_UNSUPPORTED, in->line,
+                                      "a call with more than %d arguments", MAX_ELEMENTS - 1);
+                }
+                if (!read_operand(p, in, &in->elements[in->element_count], true)) {
+                    return false;
+                }
+                in->element_count++;
+                o->count++;
+                if (!parse_is_punct(p, ')') && !parse_expect(p, ',')) {
+                    return false;
+                }
+            }
+            parse_next(p);
+        } else if (!read_operand(p, in, o, false)) {
+            return false;
+        }
+        if (!parse_is_punct(p, ';') && !parse_expect(p, ',')) {
+            return false;
+        }
+    }
+    parse_next(p);
+    return true;
+}
+
+/* @p or @!p before an instruction: slot of the predicate. */
+static bool read_guard(struct parser *p)
+{
+    p->b.guard = 0;
+    if (!parse_take_punct(p, '@')) {
+        return true;
+    }
+    const bool negated = parse_take_punct(p, '!');
+    struct operand o = {0};
+    if (p->token.kind != TOKEN_word || !read_name_operand(p, &o)) {
+        return parse_fail(p, SSAN_FORMAT, p->token.line, "expected a predicate");
+    }
+    if (o.kind != OPERAND_register || o.type != TYPE_pred) {
+        return parse_fail(p, SSAN_FORMAT, p->token.line, "a guard must be a predicate");
+    }
+    p->b.guard = o.slot | (negated ? GUARD_NOT : 0);
+    return true;
+}
+
+static bool parse_instruction(struct parser *p)
+{
+    struct inst in = {.line = p->token.line};
+    if (!read_guard(p)) {
+        return false;
+    }
+    if (p->token.kind != TOKEN_word) {
+        return parse_fail(p, SSAN_FORMAT, p->token.line, "expected an instruction before '%.*s'",
+                          shown(&p->token), p->token.text);
+    }
+    in.opcode = p->token.text;
+    in.opcode_length = p->token.length;
+    parse_next(p);
+    while (p->token.kind == TOKEN_dot) {
+        if (in.mod_count == MAX_MODS) {
+            return parse_fail(p, SSAN_UNSUPPORTED, in.line, "more than %d modifiers", MAX_MODS);
+        }
+        in.mods[in.mod_count++] = (struct mod){p->token.text, p->token.length, false};
+        parse_next(p);
+    }
+    return read_operands(p, &in) && lower_instruction(p, &in);
+}
+
+static bool add_label(struct parser *p, const struct token *name)
+{
+    struct symbol *symbol = symbol_add(p, name, SYMBOL_label);
+    if (symbol) {
+        symbol->value = p->b.code.count;
+    }
+    return symbol != NULL;
+}
+
+/* L: .branchtargets a, b;   or   L: .callprototype ...; */
+static bool parse_labelled_directive(struct parser *p, const struct token *name)
+{
+    if (parse_is_dot(p, "callprototype")) {
+        return symbol_add(p, name, SYMBOL_prototype) && parse_skip_statement(p);
+    }
+    parse_next(p);
+    struct symbol *symbol = symbol_add(p, name, SYMBOL_targets);
+    if (!symbol) {
+        return false;
+    }
+    symbol->value = p->targets.count;
+    struct target_list list = {(uint32_t)p->b.pool.count, 0};
+    do {
+        const struct label_ref ref = {p->token.text, p->token.length, (uint32_t)p->b.pool.count,
+                                      true, p->token.line};
+        if (p->token.kind != TOKEN_word) {
+            return parse_fail(p, SSAN_FORMAT, p->token.line, "expected a label");
+        }
+        if (!VEC_PUSH(&p->b.pool, UINT32_MAX) || !VEC_PUSH(&p->b.refs, ref)) {
+            return parse_no_memory(p);
+        }
+        list.count++;
+        parse_next(p);
+    } while (parse_take_punct(p, ','));
+    return (VEC_PUSH(&p->targets, list) || parse_no_memory(p)) && parse_expect(p, ';');
+}
+
+static bool parse_body_directive(struct parser *p)
+{
+    if (parse_is_dot(p, "reg")) {
+        return parse_registers(p);
+    }
+    if (parse_is_dot(p, "local") || parse_is_dot(p, "shared") || parse_is_dot(p, "param") ||
+        parse_is_dot(p, "global") || parse_is_dot(p, "const")) {
+        return parse_variable(p, false);
+    }
+    if (parse_is_dot(p, "loc")) {
+        return parse_loc(p);
+    }
+    if (parse_is_dot(p, "pragma")) {
+        return parse_skip_statement(p);
+    }
+    if (parse_is_dot(p, "extern")) {
+        parse_next(p);
+        return parse_variable(p, true);
+    }
+    return parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "directive .%.*s in a function",
+                      shown(&p->token), p->token.text);
+}
+
+static bool parse_statement(struct parser *p)
+{
+    if (p->token.kind == TOKEN_dot) {
+        return parse_body_directive(p);
+    }
+    if (parse_take_punct(p, ';')) {
+        return true;
+    }
+    if (p->token.kind == TOKEN_word) {
+        struct lexer ahead = p->lexer;
+        const struct token next = lex_next(&ahead);
+        if (next.kind == TOKEN_punct && next.punct == ':') {
+            const struct token name = p->token;
+            parse_next(p);
+            parse_next(p);
+            const bool is_list =
+                parse_is_dot(p, "branchtargets") || parse_is_dot(p, "callprototype");
+            return is_list ? parse_labelled_directive(p, &name) : add_label(p, &name);
+        }
+    }
+    return parse_instruction(p);
+}
+
+/* Statements up to the brace that closes the function. */
+static bool parse_statements(struct parser *p)
+{
+    const size_t outer = p->scopes.count;
+    while (p->scopes.count > outer || !parse_is_punct(p, '}')) {
+        bool ok;
+        if (p->token.kind == TOKEN_end) {
+            ok = parse_fail(p, SSAN_FORMAT, p->token.line, "a function does not end");
+        } else if (parse_take_punct(p, '{')) {
+            ok = scope_open(p);
+        } else if (parse_take_punct(p, '}')) {
+            ok = scope_close(p);
+        } else {
+            ok = parse_statement(p);
+        }
+        if (!ok) {
+            return false;
+        }
+    }
+    parse_next(p);
+    return true;
+}
+
+#define KEEP(target, vec)                                                                          \
+    ((target) = arena_alloc(arena, (vec).count ? (vec).count * sizeof *(vec).items : 1),           \
+     (target) ? ((vec).count ? (void)memcpy((void *)(uintptr_t)(target), (vec).items,              \
+                                            (vec).count * sizeof *(vec).items)                     \
+                             : (void)0,                                                            \
+                 true)                                                                             \
+              : false)
+
+/* Moves what was built into the module. */
+static bool keep_body(struct parser *p, struct func *func)
+{
+    struct builder *b = &p->b;
+    struct arena *arena = &p->module->arena;
+    if (!KEEP(func->code, b->code) || !KEEP(func->consts, b->consts) ||
+        !KEEP(func->specials, b->specials) || !KEEP(func->calls, b->calls) ||
+        !KEEP(func->pool, b->pool)) {
+        return parse_no_memory(p);
+    }
+    func->code_count = (uint32_t)b->code.count;
+    func->const_count = (uint32_t)b->consts.count;
+    func->special_count = (uint32_t)b->specials.count;
+    func->call_count = (uint32_t)b->calls.count;
+    func->file_bytes = b->file_bytes;
+    func->local_bytes = b->frame_top;
+    func->kernel.registers = b->register_words < 16    ? 16
+                             : b->register_words > 255 ? 255
+                                                       : b->register_words;
+    return true;
+}
+
+bool parse_body(struct parser *p, struct func *func)
+{
+    const uint32_t frame_bytes = p->b.frame_bytes, frame_top = p->b.frame_top;
+    p->function = demangle_name(&p->module->arena, func->name);
+    p->function_serial++;
+    if (!p->function) {
+        return parse_no_memory(p);
+    }
+    builder_finish(&p->b);
+    /* The first 64 bytes of a register file are unused, so that slot 0 means none. */
+    p->b = (struct builder){
+        .func = func, .file_bytes = 64, .frame_bytes = frame_bytes, .frame_top = frame_top};
+    p->targets.count = 0;
+    parse_next(p);
+    if (!scope_open(p) || !parse_statements(p)) {
+        return false;
+    }
+    p->b.guard = 0;
+    struct op *end = emit_fn(p, NULL, OP_CONTROL); /* falling off the end returns */
+    if (!end || !lower_end(p, end) || !scope_close(p)) {
+        return false;
+    }
+    if (p->b.refs.count) {
+        const struct label_ref *ref = &p->b.refs.items[0];
+        return parse_fail(p, SSAN_FORMAT, ref->line, "there is no label '%.*s'",
+                          (int)(ref->length < 100 ? ref->length : 100), ref->text);
+    }
+    const bool ok = keep_body(p, func);
+    p->b.func = NULL;
+    return ok;
+}
