@@ -136,7 +136,7 @@ static uint64_t slot_value(char *r, uint32_t slot, uint32_t lane, const struct o
 void exec_atomic(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint64_t *address = slot_64(r, op->a);
-    uint64_t at[WARP_LANES];
+    uint64_t at[WARP_LANES] = {0};
     uint32_t global = 0;
     bool any_change = false;
     w->clock_was_last = false;

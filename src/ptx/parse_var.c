@@ -404,7 +404,7 @@ static bool parse_params(struct parser *p, struct param_list *list, bool is_entr
     while (!parse_take_punct(p, ')')) {
         struct token name;
         struct declaration d;
-        uint64_t size_bytes;
+        uint64_t size_bytes = 0;
         if (!parse_param(p, &name, &d, &size_bytes)) {
             return false;
         }
