@@ -111,6 +111,7 @@ struct device {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* an operation ended, parked or failed */
     pthread_cond_t work;    /* for the executor */
+    bool asleep;            /* the executor waits without a time limit */
     bool started;           /* the executor thread exists */
     bool orphan;            /* a forked child of a started device: no CUDA here */
     bool exiting;           /* dry execution of what pends */
@@ -134,7 +135,7 @@ struct device {
     uint64_t progress; /* counts whatever may let a parked kernel go on */
     uint64_t visits;
     int64_t active_ns; /* when the last call or operation was */
-    uint64_t clock;    /* virtual, 1 tick is 1 ns; the executor's while a job runs */
+    uint64_t clock;    /* virtual, 1 tick is 1 ns; moves when a job ends */
 
     cudaError_t sticky; /* after a device fault every call returns it */
 };

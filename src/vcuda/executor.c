@@ -23,7 +23,10 @@
 
 enum outcome { DONE, PARKED, YIELDED, FAULTED };
 
-static uint64_t machine_epoch; /* memory_epoch() as of the start of the current run */
+/* As of the start of the current run; this thread's, so that nobody else's step changes them under
+ * a kernel. */
+static uint64_t machine_epoch, machine_clock;
+static bool is_dry;
 
 static bool find_region(void *self, uint64_t address, struct ptx_region *region)
 {
@@ -66,7 +69,7 @@ static const struct ptx_machine machine = {
     .print = print,
     .heap_alloc = heap_alloc,
     .heap_free = heap_free,
-    .clock = &device.clock,
+    .clock = &machine_clock,
 };
 
 static cudaError_t error_of(enum ptx_fault fault)
@@ -182,9 +185,9 @@ static enum outcome run_kernel(struct op *op, uint64_t blocks)
             .dynamic_shared_bytes = launch->shared_bytes,
             .params = launch->params,
             .observe = emit_is_on(),
-            .dry = device.exiting,
+            .dry = is_dry,
         };
-        device.clock += LAUNCH_TICKS;
+        machine_clock += LAUNCH_TICKS;
         launch->exec = ptx_exec_create(&machine, &start);
         if (!launch->exec) {
             return FAULTED;
@@ -236,8 +239,7 @@ bool executor_stage(struct transfer *copy)
 static bool may_touch(uint64_t address)
 {
     struct memory_block block;
-    return !device.exiting ||
-           (memory_find(address, &block) && block.kind != SSAN_memory_REGISTERED);
+    return !is_dry || (memory_find(address, &block) && block.kind != SSAN_memory_REGISTERED);
 }
 
 static enum outcome run_copy(struct op *op)
@@ -253,7 +255,7 @@ static enum outcome run_copy(struct op *op)
             memmove(to + row * copy->dst_pitch, from + row * from_pitch, copy->width);
         }
     }
-    device.clock += TRANSFER_TICKS + copy->width * copy->height / 16;
+    machine_clock += TRANSFER_TICKS + copy->width * copy->height / 16;
     return DONE;
 }
 
@@ -267,7 +269,7 @@ static enum outcome run_memset(struct op *op)
             memset(to + row * set->dst_pitch, set->value, set->width);
         }
     }
-    device.clock += TRANSFER_TICKS + set->width * set->height / 16;
+    machine_clock += TRANSFER_TICKS + set->width * set->height / 16;
     return DONE;
 }
 
@@ -301,9 +303,12 @@ static void run_job(void)
     struct op *op = device.job;
     uint64_t blocks = device.policy->budget && !device.exiting ? device.policy->budget() : 0;
     enum outcome outcome;
+    machine_clock = device.clock;
+    is_dry = device.exiting;
     device_unlock();
     outcome = run(op, blocks);
     device_lock();
+    device.clock = machine_clock;
     op->parked = outcome == PARKED;
     if (outcome == FAULTED) {
         fail(op);
@@ -340,7 +345,9 @@ static void wait_for_work(int64_t until_ns)
 {
     struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
     if (until_ns == INT64_MAX) {
+        device.asleep = true;
         pthread_cond_wait(&device.work, &device.lock);
+        device.asleep = false;
     } else {
         pthread_cond_timedwait(&device.work, &device.lock, &until);
     }

@@ -16,7 +16,10 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_SECONDS 2
 
 static atomic_bool ended;
 static pid_t owner;
@@ -26,10 +29,9 @@ static pid_t owner;
 static bool lock_for_a_while(void)
 {
     struct timespec until;
-    int64_t at = device_now_ns() + INT64_C(2000000000);
-    until.tv_sec = at / 1000000000;
-    until.tv_nsec = at % 1000000000;
-    return pthread_mutex_clocklock(&device.lock, CLOCK_MONOTONIC, &until) == 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOCK_SECONDS;
+    return pthread_mutex_timedlock(&device.lock, &until) == 0;
 }
 
 /* Runs what can run of what pends; kernels that spin stay open. */

@@ -127,10 +127,10 @@ static const struct segment *find(uint64_t address)
     return NULL;
 }
 
-uint32_t module_find(uint64_t address, uint64_t *offset)
+uint32_t module_find(uint64_t address, bool may_list, uint64_t *offset)
 {
     const struct segment *segment = find(address);
-    if (!segment && address > 4096) {
+    if (!segment && may_list && address > 4096) {
         dl_iterate_phdr(list_object, NULL);
         segment = find(address);
     }

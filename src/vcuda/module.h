@@ -2,11 +2,13 @@
 #ifndef SSAN_VCUDA_MODULE_H
 #define SSAN_VCUDA_MODULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The id of the object whose code holds `address`, and the distance from its base; 0 when none
- * does. New ids are told to the trace. */
-uint32_t module_find(uint64_t address, uint64_t *offset);
+ * does. With `may_list` objects that are new are listed and told to the trace; a signal handler
+ * can't do that. */
+uint32_t module_find(uint64_t address, bool may_list, uint64_t *offset);
 void module_forget(void);
 
 #endif

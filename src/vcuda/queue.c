@@ -128,6 +128,9 @@ void queue_put_back(struct op *op)
 {
     op->state = OP_READY;
     device.ready.items[device.ready.count++] = op;
+    if (device.asleep) {
+        pthread_cond_signal(&device.work); /* its clock for silence begins now */
+    }
 }
 
 void queue_take(struct op *op)

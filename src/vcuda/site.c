@@ -61,7 +61,8 @@ static uint32_t intern(uint64_t hash, const uint64_t *frames, uint32_t count, ui
         return 0;
     }
     memcpy(made.frames, frames, count * sizeof *frames);
-    if (!VEC_RESERVE(&sites.entries, sites.entries.count + 1) ||
+    /* One more than is needed: a signal handler takes it. */
+    if (!VEC_RESERVE(&sites.entries, sites.entries.count + 2) ||
         !map_set(&sites.by_hash, hash, sites.entries.count + 1)) {
         mem_free(made.frames);
         return 0;
@@ -90,10 +91,10 @@ static uint32_t intern_stack(const uint64_t *frames, uint32_t count)
 
 /* Appends the frame of a return address; false when it lies in no object or there is no room. Lock
  * held. */
-static bool add_frame(uint64_t *frames, uint32_t *count, uint64_t address)
+static bool add_frame(uint64_t *frames, uint32_t *count, uint64_t address, bool may_list)
 {
     uint64_t offset;
-    uint32_t module = module_find(address - 1, &offset);
+    uint32_t module = module_find(address - 1, may_list, &offset);
     if (!module || *count == DEPTH) {
         return false;
     }
@@ -101,12 +102,12 @@ static bool add_frame(uint64_t *frames, uint32_t *count, uint64_t address)
     return true;
 }
 
-static void walk(uint64_t *frames, uint32_t *count, uint64_t frame)
+static void walk(uint64_t *frames, uint32_t *count, uint64_t frame, bool may_list)
 {
     uint64_t end = threads_stack_end();
     while (frame % 8 == 0 && frame < end && end - frame >= 16) {
         const uint64_t *words = (const uint64_t *)(uintptr_t)frame;
-        if (!add_frame(frames, count, words[1]) || words[0] <= frame) {
+        if (!add_frame(frames, count, words[1], may_list) || words[0] <= frame) {
             return;
         }
         frame = words[0];
@@ -123,9 +124,9 @@ uint32_t site_capture(const void *frame)
     pthread_mutex_lock(&sites.lock);
     /* Our own frame may lie on a stack that the thread made itself; its caller is always readable.
      */
-    if (add_frame(frames, &count, ((const uint64_t *)frame)[1]) &&
+    if (add_frame(frames, &count, ((const uint64_t *)frame)[1], true) &&
         ((const uint64_t *)frame)[0] > start) {
-        walk(frames, &count, ((const uint64_t *)frame)[0]);
+        walk(frames, &count, ((const uint64_t *)frame)[0], true);
     }
     id = count ? intern_stack(frames, count) : 0;
     pthread_mutex_unlock(&sites.lock);
@@ -142,9 +143,14 @@ uint32_t site_capture_at(uint64_t counter, uint64_t frame_pointer)
     if (!emit_is_on() || pthread_mutex_trylock(&sites.lock) != 0) {
         return 0;
     }
-    if (add_frame(frames, &count, counter + 1)) {
-        walk(frames, &count, frame_pointer);
-        id = intern_stack(frames, count);
+    if (sites.entries.count < sites.entries.room && add_frame(frames, &count, counter + 1, false)) {
+        struct ssan_event event = {.kind = SSAN_EV_site};
+        walk(frames, &count, frame_pointer, false);
+        sites.entries.items[sites.entries.count++] =
+            (struct entry){0}; /* in no chain: found never */
+        id = (uint32_t)sites.entries.count;
+        event.site = (struct ssan_ev_site){id, {frames, count}};
+        emit_put(&event);
     }
     pthread_mutex_unlock(&sites.lock);
     return id;
