@@ -34,6 +34,7 @@ void actor_drop(struct actors *actors, struct actor *actor)
     if (!actor || --actor->refs > 0) {
         return;
     }
+    times_drop(actors->clocks, &actor->late);
     actors->bytes -= sizeof *actor;
     memcpy(&actor->position, &actors->spare, sizeof(struct actor *));
     actors->spare = actor;

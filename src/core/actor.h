@@ -13,7 +13,9 @@ struct actor {
     uint64_t position, op;
     uint32_t refs, place;
     uint32_t thread, site;
+    uint32_t caller; /* thread that submitted the operation; host sides: 0 */
     uint32_t stream, context;
+    struct times late; /* what it came behind only through host functions' acquires; mostly empty */
     struct epoch submitted; /* host epoch of the call, strict threads only */
     uint8_t kind;           /* enum side_kind */
     uint8_t flavour;        /* enum ssan_stream_flavour; host sides: 0 */
@@ -22,6 +24,7 @@ struct actor {
 /* Released actors, linked through `position`. Zeroed is ready. */
 struct actors {
     struct actor *spare;
+    struct clocks *clocks; /* of `late` */
     uint64_t bytes;
 };
 

@@ -1,36 +1,70 @@
 /* A proposed fix applied while the trace is read: added waits, records and joins, dropped events
  * (report.md 5.3). The edges are the ones that the calls themselves would make. Cost: a walk along
- * the sorted edits. */
+ * the sorted edits, and O(log edits) for each item. */
 #include "core/engine_parts.h"
+
+#include <stdlib.h>
 
 static bool names_item(const struct edit *edit)
 {
     return edit->kind == EDIT_WAIT_ITEM || edit->kind == EDIT_HOST_JOIN;
 }
 
-void edits_save(struct engine *engine, uint64_t op, const struct stamp *end)
+static int by_op(const void *left, const void *right)
+{
+    const struct saved_item *a = left, *b = right;
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+/* Lists the items that edits name, sorted, before their ends are known; the last entry stands for
+ * none and marks the list as made. */
+static bool list_named(struct engine *engine)
 {
     for (size_t i = 0; i < engine->options.edit_count; i++) {
         const struct edit *edit = &engine->options.edits[i];
-        if (names_item(edit) && edit->op == op) {
-            struct saved_item item = {.op = op, .end = stamp_ref(end)};
-            if (!VEC_PUSH(&engine->saved, item)) {
-                stamp_drop(&engine->clocks, &item.end);
-                engine->order.failed = true;
-            }
-            return;
+        if (names_item(edit) && !VEC_PUSH(&engine->saved, (struct saved_item){.op = edit->op})) {
+            return false;
         }
     }
+    if (!VEC_PUSH(&engine->saved, (struct saved_item){.op = UINT64_MAX})) {
+        return false;
+    }
+    qsort(engine->saved.items, engine->saved.count, sizeof *engine->saved.items, by_op);
+    return true;
 }
 
-static const struct stamp *find_saved(const struct engine *engine, uint64_t op)
+/* The first entry of an item; NULL when no edit names it. Its end is empty, and waiting for it
+ * orders nothing, until the item was submitted. */
+static struct saved_item *find_saved(const struct engine *engine, uint64_t op)
 {
-    for (size_t i = 0; i < engine->saved.count; i++) {
-        if (engine->saved.items[i].op == op) {
-            return &engine->saved.items[i].end;
+    size_t low = 0, high = engine->saved.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (engine->saved.items[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    return low < engine->saved.count && engine->saved.items[low].op == op
+               ? &engine->saved.items[low]
+               : NULL;
+}
+
+void edits_save(struct engine *engine, uint64_t op, const struct stamp *end)
+{
+    if (engine->options.edit_count == 0) {
+        return;
+    }
+    if (engine->saved.count == 0 && !list_named(engine)) {
+        engine->order.failed = true;
+        return;
+    }
+    struct saved_item *item = find_saved(engine, op);
+    if (item) {
+        stamp_drop(&engine->clocks, &item->end);
+        item->end = stamp_ref(end);
+    }
 }
 
 static void add_item(struct engine *engine, const struct edit *edit, const struct stamp *wait,
@@ -67,7 +101,7 @@ static void apply(struct engine *engine, const struct edit *edit)
     switch (edit->kind) {
     case EDIT_WAIT_ITEM:
         if (find_saved(engine, edit->op)) {
-            add_item(engine, edit, find_saved(engine, edit->op), false);
+            add_item(engine, edit, &find_saved(engine, edit->op)->end, false);
         }
         break;
     case EDIT_WAIT_LATEST:
@@ -81,7 +115,7 @@ static void apply(struct engine *engine, const struct edit *edit)
         break;
     case EDIT_HOST_JOIN:
         if (find_saved(engine, edit->op)) {
-            join(engine, edit, SSAN_sync_kind_EVENT, find_saved(engine, edit->op));
+            join(engine, edit, SSAN_sync_kind_EVENT, &find_saved(engine, edit->op)->end);
         }
         break;
     case EDIT_HOST_JOIN_STREAM:

@@ -72,6 +72,7 @@ struct engine *engine_create(const struct engine_options *options)
     engine->order.clocks = &engine->clocks;
     engine->order.mutant = options->mutant;
     engine->order.strict = options->threads == THREADS_STRICT;
+    engine->actors.clocks = &engine->clocks;
     engine->shadows.actors = &engine->actors;
     engine->shadows.level = 1;
     engine->shadows.limit =
@@ -278,7 +279,7 @@ enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err)
     if (!queue_run(engine, true)) {
         return engine_no_memory(engine, err);
     }
-    if (engine->totals.exited && engine->dead_position == 0) {
+    if (engine->totals.exited) {
         misuse_pending(engine);
     }
     return engine->shadows.failed ? engine_no_memory(engine, err) : SSAN_OK;
@@ -322,6 +323,9 @@ static void finish_clocks(struct engine *engine)
     }
     for (size_t i = 0; i < engine->objects.count; i++) {
         times_drop(&engine->clocks, &engine->objects.items[i].released);
+    }
+    for (size_t i = 0; i < engine->late.count; i++) {
+        times_drop(&engine->clocks, &engine->late.items[i].acquired);
     }
     for (size_t i = 0; i < engine->saved.count; i++) {
         stamp_drop(&engine->clocks, &engine->saved.items[i].end);
@@ -378,5 +382,6 @@ void engine_destroy(struct engine *engine)
     VEC_FREE(&engine->syncs);
     VEC_FREE(&engine->objects);
     VEC_FREE(&engine->saved);
+    VEC_FREE(&engine->late);
     mem_free(engine);
 }

@@ -109,6 +109,14 @@ struct object_clock {
     struct times released;
 };
 
+/* Whoever comes behind `end` comes behind `acquired`: a host function that acquired, or (lifetimes
+ * only, R-HOST-7) a join that returned an error. */
+struct late {
+    struct epoch end;
+    struct times acquired;
+    bool lifetimes;
+};
+
 struct saved_item {
     uint64_t op;
     struct stamp end;
@@ -131,14 +139,17 @@ struct engine {
     struct ranges ignored;
     struct window window;
     struct work *first, *last, *spare;
-    uint64_t work_bytes, last_op, last_sync, dead_position;
+    uint64_t work_bytes, last_op, last_sync;
+    uint64_t dead_position; /* of the first sticky error, 0: none */
+    uint64_t judged;        /* position of the work that is being judged */
     VEC(struct thread) threads;
     VEC(struct recorded) records;     /* by event */
     VEC(struct stream_facts) streams; /* by stream */
     VEC(struct buffer *) allocs;      /* by alloc id; NULL once freed */
     VEC(struct pending_sync) syncs;
     VEC(struct object_clock) objects;
-    struct map object_index;    /* address -> index + 1 */
+    struct map object_index; /* address -> index + 1 */
+    VEC(struct late) late;
     struct stamp last_callback; /* for a mutant only */
     size_t next_edit;
     VEC(struct saved_item) saved; /* ends of items that edits name */
@@ -190,6 +201,13 @@ enum ssan_status on_callback(struct engine *engine, uint32_t thread, uint64_t op
                              struct ssan_error *err);
 enum ssan_status on_host_access(struct engine *engine, const struct ssan_ev_host_access *event,
                                 struct ssan_error *err);
+
+/* late.c */
+/* Takes over `take_acquired`, also on failure. False when out of memory. */
+bool late_add(struct engine *engine, struct epoch end, struct times *take_acquired, bool lifetimes);
+/* What an access that began at `begin` comes behind through them; `lifetimes`: failed joins count
+ * too. The caller drops it. */
+struct times late_closure(struct engine *engine, const struct moment *begin, bool lifetimes);
 
 /* lifetime.c */
 enum ssan_status on_alloc(struct engine *engine, const struct ssan_ev_alloc *event,

@@ -60,6 +60,10 @@ static bool inspect(struct engine *engine, const struct ssan_ev_sync *event,
                     event->kind == SSAN_sync_kind_EVENT_QUERY ||
                     event->kind == SSAN_sync_kind_ELAPSED;
     if (on_event && !order_event(&engine->order, event->object)->recorded) {
+        if (event->kind != SSAN_sync_kind_EVENT) { /* R-EVENT-4: a query of one is no mistake */
+            actor_drop(&engine->actors, actor);
+            return true;
+        }
         misuse_unrecorded(engine, 0, event->object, actor);
     } else if (on_event) {
         misuse_event_race(engine, host, event->object, actor);
@@ -112,17 +116,18 @@ enum ssan_status on_sync_return(struct engine *engine, const struct ssan_ev_sync
         stamp_drop(&engine->clocks, &sync.captured);
         sync.captured = order_capture_event(&engine->order, sync.object);
     }
-    if (host && !engine->drop) {
-        /* R-HOST-7: a join that failed still orders lifetimes, but results are no longer judged */
-        order_join(&engine->order, host, sync.kind, &sync.captured);
-        if (event->ok == 0) {
-            struct context *context = order_context(&engine->order, sync.context);
-            if (context && context->dead_position == 0) {
-                context->dead_position = engine->position;
-            }
-            engine->dead_position =
-                engine->dead_position ? engine->dead_position : engine->position;
+    if (host && !engine->drop && event->ok == 0 && !order_broken(&engine->order, ORDER_R_HOST_7)) {
+        /* R-HOST-7: a join that failed still orders lifetimes, but certifies no results */
+        order_publish(host); /* a tick that only those take who come behind this return */
+        struct epoch back = order_host_epoch(&engine->order, host);
+        struct times covered = {0};
+        times_join_stamp(&engine->clocks, &covered, &sync.captured);
+        if (!late_add(engine, back, &covered, true)) {
+            stamp_drop(&engine->clocks, &sync.captured);
+            return engine_no_memory(engine, err);
         }
+    } else if (host && !engine->drop) {
+        order_join(&engine->order, host, sync.kind, &sync.captured);
     }
     stamp_drop(&engine->clocks, &sync.captured);
     return host ? SSAN_OK : engine_no_memory(engine, err);
@@ -205,6 +210,16 @@ static enum ssan_status follow(struct engine *engine, uint32_t to, uint32_t from
     return SSAN_OK;
 }
 
+static enum ssan_status join_thread(struct engine *engine, const struct ssan_ev_thread_join *event,
+                                    struct ssan_error *err)
+{
+    enum ssan_status status = follow(engine, event->thread, event->joined, err);
+    if (status == SSAN_OK && is_strict(engine)) {
+        order_host(&engine->order, event->joined)->ended = true;
+    }
+    return status;
+}
+
 enum ssan_status on_thread(struct engine *engine, const struct ssan_event *event,
                            struct ssan_error *err)
 {
@@ -212,7 +227,7 @@ enum ssan_status on_thread(struct engine *engine, const struct ssan_event *event
     case SSAN_EV_thread_start:
         return follow(engine, event->thread_start.thread, event->thread_start.parent, err);
     case SSAN_EV_thread_join:
-        return follow(engine, event->thread_join.thread, event->thread_join.joined, err);
+        return join_thread(engine, &event->thread_join, err);
     case SSAN_EV_release:
         return release(engine, event->release.thread, event->release.object, err);
     default:
@@ -240,7 +255,10 @@ enum ssan_status on_callback(struct engine *engine, uint32_t id, uint64_t op, bo
             struct host *host = order_host(&engine->order, id);
             times_join_stamp(&engine->clocks, &host->now.past, &slot->work->at);
         }
-        times_drop(&engine->clocks, &thread->acquired);
+        if (thread->acquired.obs &&
+            !late_add(engine, slot->work->at.own, &thread->acquired, false)) {
+            return engine_no_memory(engine, err);
+        }
         thread->segment = 0;
     }
     thread->callback = begin ? op : 0;
@@ -252,6 +270,11 @@ static bool add_inner_access(struct engine *engine, const struct thread *thread,
 {
     struct work *work = window_find(&engine->window, thread->callback)->work;
     take_actor->op = thread->callback;
+    take_actor->context = work->actor->context;
+    take_actor->stream = work->actor->stream;
+    take_actor->flavour = work->actor->flavour;
+    take_actor->caller = work->actor->caller;
+    take_actor->submitted = work->actor->submitted;
     struct inner_access inner = {
         .actor = take_actor,
         .access = event->access,

@@ -8,6 +8,9 @@
 /* Bytes of a hazard are exact up to this many ranges; behind, the last one reaches to the end. */
 #define MAX_RANGES 65536u
 
+/* A shadow with more cells than this is crowded. */
+#define CROWD 256u
+
 struct collector {
     struct bytes_visitor visitor;
     const struct ranges *ignored;
@@ -92,11 +95,23 @@ static struct hazard hazard_of(const struct verdict *verdict)
     return hazard;
 }
 
+/* R-ERR-3: nothing is told of a context behind the sticky error that ended it. */
+static bool is_silenced(const struct engine *engine, const struct actor *actor)
+{
+    const struct context *contexts = engine->order.contexts.items;
+    uint64_t dead =
+        actor->context < engine->order.contexts.count ? contexts[actor->context].dead_position : 0;
+    return dead != 0 && engine->judged > dead;
+}
+
 void judge_bytes(struct engine *engine, const struct verdict *verdict, const struct buffer *buffer,
                  const struct actor *first, enum ssan_access first_access,
                  const struct bytes *first_bytes, const struct actor *then,
                  enum ssan_access then_access, const struct bytes *then_bytes)
 {
+    if (is_silenced(engine, first) || is_silenced(engine, then)) {
+        return;
+    }
     struct hazard hazard = hazard_of(verdict);
     hazard.first = side_of(first, first_access);
     hazard.then = side_of(then, then_access);
@@ -131,6 +146,9 @@ void judge_bytes(struct engine *engine, const struct verdict *verdict, const str
 void judge_plain(struct engine *engine, const struct verdict *verdict, const struct actor *first,
                  const struct actor *then, uint32_t stream, uint32_t event)
 {
+    if (engine->dead_position != 0 && then->position > engine->dead_position) {
+        return;
+    }
     struct hazard hazard = hazard_of(verdict);
     if (first) {
         hazard.first = side_of(first, SSAN_access_READ);
@@ -173,7 +191,7 @@ static enum sureness sureness_of(const struct cell *first, const struct access *
         return SURENESS_EXACT;
     }
     enum ssan_access sure = first_may ? then->access : cell_access(first->key);
-    return sure == SSAN_access_WRITE ? SURENESS_FOOTPRINT : SURENESS_POSSIBLE;
+    return sure != SSAN_access_READ ? SURENESS_FOOTPRINT : SURENESS_POSSIBLE;
 }
 
 /* R-HOST-10, R-HOST-11: order that rests on which of two threads' calls came first. */
@@ -181,8 +199,7 @@ static bool submitted_apart(const struct pair_judge *self, const struct actor *a
                             const struct actor *b)
 {
     const struct order *order = &self->engine->order;
-    if (a->kind != SIDE_OP || b->kind != SIDE_OP || a->thread == b->thread ||
-        a->context != b->context) {
+    if (a->op == 0 || b->op == 0 || a->caller == b->caller || a->context != b->context) {
         return false;
     }
     bool same = a->stream == b->stream && !order_broken(order, ORDER_R_HOST_10);
@@ -212,10 +229,10 @@ static void judge_pair(struct judge *base, const struct cell *first, const struc
         judge_readings(&verdict, observed, stamp_rule(&self->work->host, at));
     } else {
         bool observed = moment_covers(&then->begin, true, at);
-        uint32_t rule = stamp_rule(then->begin.stamp, at);
-        if (observed && rule == 0 && then->begin.extra) {
-            const struct clock_entry *entry = clock_find(then->begin.extra->obs, at.chain);
-            rule = entry ? entry->rule : 0;
+        uint32_t rule = observed ? moment_rule(&then->begin, at) : 0;
+        if (!observed && cell_is_behind(first, true, then)) {
+            observed = true;
+            rule = clock_find(first->actor->late.obs, then->at.chain)->rule;
         }
         judge_readings(&verdict, observed, rule);
     }
@@ -223,12 +240,32 @@ static void judge_pair(struct judge *base, const struct cell *first, const struc
                 &first->bytes, then->actor, then->access, then->bytes);
 }
 
+/* Threads in strict mode: a cell whose bytes a later access replaces stays, as long as an item of a
+ * third thread may still race with its submission. Crowded shadows keep it only while some thread
+ * is not behind that submission. */
+static bool keeps(struct judge *base, const struct cell *cell, const struct access *then,
+                  size_t crowd)
+{
+    const struct pair_judge *self = (const struct pair_judge *)base;
+    const struct actor *first = cell->actor;
+    if (first->op == 0) {
+        return false;
+    }
+    if (then->actor->op != 0 && then->actor->stream == first->stream &&
+        (first->caller == then->actor->caller ||
+         stamp_covers(&self->work->host, false, first->submitted))) {
+        return false;
+    }
+    return crowd < CROWD || !order_is_common(&self->engine->order, first->submitted);
+}
+
 void judge_access(struct engine *engine, struct buffer *buffer, struct access *access,
                   const struct work *work)
 {
     struct pair_judge judge = {
         .base = {.pair = judge_pair,
-                 .also_ordered = is_strict(engine) && access->actor->kind == SIDE_OP},
+                 .also_ordered = is_strict(engine) && access->actor->op != 0,
+                 .keeps = is_strict(engine) ? keeps : NULL},
         .engine = engine,
         .buffer = buffer,
         .work = work,

@@ -44,6 +44,7 @@ enum ssan_status on_alloc(struct engine *engine, const struct ssan_ev_alloc *eve
         return engine_no_memory(engine, err);
     }
     actor->place = place;
+    actor->context = event->context;
     buffer->born = actor_ref(actor);
     work->actor = actor;
     work->buffer = buffer_ref(buffer);
@@ -121,30 +122,38 @@ enum ssan_status on_free(struct engine *engine, const struct ssan_ev_free *event
     return SSAN_OK;
 }
 
-/* R-IMPL-4: every access that the free is not ordered behind. */
+/* How sure a pair with a free is: a free conflicts with an access whatever its direction. */
+static enum sureness free_sureness(bool may, bool rounded)
+{
+    return rounded ? SURENESS_POSSIBLE : may ? SURENESS_FOOTPRINT : SURENESS_EXACT;
+}
+
+/* R-IMPL-4: every access that the free is not ordered behind. Drivers wait for the whole context
+ * before they free ordinary memory (R-IMPL-3): what that wait covers is a matter of portability,
+ * the rest is an error. */
 static void free_in_flight(struct engine *engine, struct work *work, const struct bytes *all)
 {
     struct buffer *buffer = work->buffer;
+    struct moment before = {.stamp = &work->at};
+    struct times late = late_closure(engine, &before, true);
+    before.extra = &late;
     for (size_t i = 0; i < buffer->shadow.count; i++) {
         const struct cell *cell = buffer->shadow.items[i];
         struct epoch at = cell_epoch(cell->key);
-        if (stamp_covers(&work->at, false, at) || order_broken(&engine->order, ORDER_R_IMPL_4)) {
+        if (moment_covers(&before, false, at) || order_broken(&engine->order, ORDER_R_IMPL_4)) {
             continue;
         }
-        struct verdict verdict = {.check = CHECK_FREE_IN_FLIGHT,
-                                  .sureness = cell_may(cell->key) || cell_rounded(cell->key) != 0
-                                                  ? SURENESS_POSSIBLE
-                                                  : SURENESS_EXACT};
-        bool observed = stamp_covers(&work->at, true, at);
-        uint32_t rule = observed ? stamp_rule(&work->at, at) : 0;
-        if (!observed && cell->actor->op != 0) {
-            observed = true; /* drivers wait for the device before they free ordinary memory */
-            rule = ORDER_R_IMPL_4;
-        }
-        judge_readings(&verdict, observed, rule);
+        struct verdict verdict = {
+            .check = CHECK_FREE_IN_FLIGHT,
+            .sureness = free_sureness(cell_may(cell->key), cell_rounded(cell->key) != 0)};
+        bool waited = cell->actor->op != 0 && cell->actor->context == buffer->context;
+        bool observed = moment_covers(&before, true, at);
+        judge_readings(&verdict, observed || waited,
+                       observed ? moment_rule(&before, at) : (uint32_t)ORDER_R_IMPL_4);
         judge_bytes(engine, &verdict, buffer, cell->actor, cell_access(cell->key), &cell->bytes,
                     work->actor, SSAN_access_WRITE, all);
     }
+    times_drop(&engine->clocks, &late);
 }
 
 static bool forget_old_dead(struct engine *engine)
@@ -177,9 +186,7 @@ bool lifetime_end(struct engine *engine, struct work *work)
     if (!whole(&all, begin, end)) {
         return false;
     }
-    if (engine->order.contexts.items[buffer->context].dead_position == 0) {
-        free_in_flight(engine, work, &all);
-    }
+    free_in_flight(engine, work, &all);
     bytes_finish(&all);
     shadow_clear(&buffer->shadow, &engine->shadows);
     buffer->dead = actor_ref(work->actor);
@@ -219,7 +226,7 @@ void lifetime_use_after_free(struct engine *engine, const struct spans *spans,
         struct verdict verdict = {.check = CHECK_USE_AFTER_FREE,
                                   .severity = SEVERITY_ERROR,
                                   .documented = SEVERITY_ERROR,
-                                  .sureness = access->may ? SURENESS_POSSIBLE : SURENESS_EXACT};
+                                  .sureness = free_sureness(access->may, false)};
         judge_bytes(engine, &verdict, span->buffer, span->buffer->dead, SSAN_access_WRITE, &gone,
                     access->actor, access->access, access->bytes);
         bytes_finish(&gone);

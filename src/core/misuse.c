@@ -12,16 +12,21 @@ void misuse_unrecorded(struct engine *engine, uint32_t stream, uint32_t event, s
 }
 
 /* A verdict of `check` when `host` is not behind the call that made `first`; false when it is. */
-static bool is_apart(const struct host *host, const struct actor *first, enum check check,
-                     struct verdict *verdict)
+static bool is_apart(struct engine *engine, const struct host *host, const struct actor *first,
+                     enum check check, struct verdict *verdict)
 {
-    if (!first || stamp_covers(&host->now, false, first->submitted)) {
+    struct moment now = {.stamp = &host->now};
+    if (!first || moment_covers(&now, false, first->submitted)) {
         return false;
     }
+    struct times late = late_closure(engine, &now, false);
+    now.extra = &late;
+    bool apart = !moment_covers(&now, false, first->submitted);
     *verdict = (struct verdict){.check = check};
-    judge_readings(verdict, stamp_covers(&host->now, true, first->submitted),
-                   stamp_rule(&host->now, first->submitted));
-    return true;
+    judge_readings(verdict, moment_covers(&now, true, first->submitted),
+                   moment_rule(&now, first->submitted));
+    times_drop(&engine->clocks, &late);
+    return apart;
 }
 
 void misuse_event_race(struct engine *engine, const struct host *host, uint32_t event,
@@ -30,7 +35,7 @@ void misuse_event_race(struct engine *engine, const struct host *host, uint32_t 
     const struct actor *record = engine->records.items[event].actor;
     struct verdict verdict;
     if (is_strict(engine) && !order_broken(&engine->order, ORDER_R_EVENT_14) &&
-        is_apart(host, record, CHECK_EVENT_RACE, &verdict)) {
+        is_apart(engine, host, record, CHECK_EVENT_RACE, &verdict)) {
         judge_plain(engine, &verdict, record, then, then->stream, event);
     }
 }
@@ -65,7 +70,7 @@ void misuse_join(struct engine *engine, const struct host *host, const struct ss
             const struct submitter *submitter = &facts->submitters.items[i];
             struct verdict verdict;
             if (submitter->thread != then->thread &&
-                is_apart(host, submitter->actor, CHECK_SUBMIT_RACE, &verdict)) {
+                is_apart(engine, host, submitter->actor, CHECK_SUBMIT_RACE, &verdict)) {
                 judge_plain(engine, &verdict, submitter->actor, then, id, 0);
             }
         }
@@ -76,7 +81,9 @@ void misuse_pending(struct engine *engine)
 {
     for (uint32_t id = 1; id < engine->streams.count; id++) {
         const struct stream_facts *facts = &engine->streams.items[id];
-        if (!facts->last || order_is_joined(&engine->order, facts->last_tick)) {
+        uint32_t context = engine->order.streams.items[id].context;
+        if (!facts->last || engine->order.contexts.items[context].dead_position != 0 ||
+            order_is_joined(&engine->order, facts->last_tick)) {
             continue;
         }
         struct verdict verdict = {.check = CHECK_PENDING_AT_EXIT,

@@ -413,6 +413,18 @@ bool order_is_joined(const struct order *order, struct epoch at)
     return false;
 }
 
+bool order_is_common(const struct order *order, struct epoch at)
+{
+    for (size_t i = 1; i < order->hosts.count; i++) {
+        const struct stamp *now = &order->hosts.items[i].now;
+        bool seen = !order->hosts.items[i].ended && (now->own.tick != 0 || now->past.doc);
+        if (seen && !stamp_covers(now, false, at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 uint64_t order_bytes(const struct order *order)
 {
     uint64_t bytes =

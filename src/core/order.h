@@ -36,6 +36,7 @@ const struct order_info *order_info(uint32_t rule);
 /* A timeline of host calls: one for all threads (observed), or one for each (strict). */
 struct host {
     struct stamp now;
+    bool ended;     /* it was joined: makes no more calls */
     bool published; /* somebody took `now` since its last tick: the next access needs a new one */
 };
 
@@ -125,6 +126,8 @@ void order_join(struct order *order, struct host *host, enum ssan_sync_kind kind
 void order_join_free(struct order *order, struct host *host, uint32_t context);
 /* All own ticks of the tail of every stream, for the report of pending work. */
 bool order_is_joined(const struct order *order, struct epoch at);
+/* Every thread seen so far is behind `at`. */
+bool order_is_common(const struct order *order, struct epoch at);
 uint64_t order_bytes(const struct order *order);
 void order_finish(struct order *order);
 

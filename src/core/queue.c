@@ -62,7 +62,9 @@ static void judge_in(struct engine *engine, struct buffer *buffer, struct access
 {
     engine->totals.buffers += buffer->id != 0 && !buffer->touched;
     buffer->touched = true;
-    lifetime_use_after_free(engine, &engine->holes, access);
+    if (access->actor->op != 0) {
+        lifetime_use_after_free(engine, &engine->holes, access);
+    }
     judge_access(engine, buffer, access, work);
 }
 
@@ -98,8 +100,7 @@ static uint64_t next_byte(const struct bytes *set, uint64_t at)
     return next;
 }
 
-/* Judges each part of an access with the buffer that it lies in. */
-static bool judge_everywhere(struct engine *engine, struct access *access, const struct work *work)
+static bool judge_parts(struct engine *engine, struct access *access, const struct work *work)
 {
     struct bytes *whole = access->bytes;
     if (whole->count == 0) {
@@ -122,12 +123,27 @@ static bool judge_everywhere(struct engine *engine, struct access *access, const
         partial.bytes = &part;
         if (part.count > 0 && buffer) {
             judge_in(engine, buffer, &partial, work);
-        } else if (part.count > 0) {
+        } else if (part.count > 0 && access->actor->op != 0) {
             lifetime_use_after_free(engine, &engine->dead, &partial);
         }
         bytes_finish(&part);
     }
     return true;
+}
+
+/* Judges each part of an access with the buffer that it lies in. */
+static bool judge_everywhere(struct engine *engine, struct access *access, const struct work *work)
+{
+    if (engine->late.count == 0 && !access->begin.extra) {
+        return judge_parts(engine, access, work);
+    }
+    struct times late = late_closure(engine, &access->begin, false);
+    access->begin.extra = &late;
+    times_drop(&engine->clocks, &access->actor->late);
+    access->actor->late = times_ref(&late);
+    bool fine = judge_parts(engine, access, work);
+    times_drop(&engine->clocks, &late);
+    return fine;
 }
 
 static bool judge_inner(struct engine *engine, struct work *work)
@@ -205,25 +221,13 @@ static bool judge_host(struct engine *engine, struct work *work)
     return fine;
 }
 
-/* R-ERR-3, R-HOST-7: what was submitted to a context after its sticky error is not judged, nor what
- * the host did since any of them. */
-static bool is_silenced(const struct engine *engine, const struct work *work)
-{
-    uint64_t dead = engine->dead_position;
-    if (work->kind == WORK_OP) {
-        dead = engine->order.contexts.items[work->actor->context].dead_position;
-    }
-    return dead != 0 && work->actor->position > dead &&
-           !order_broken(&engine->order, ORDER_R_HOST_7);
-}
-
 static bool judge_work(struct engine *engine, struct work *work)
 {
     switch (work->kind) {
     case WORK_OP:
-        return is_silenced(engine, work) || judge_op(engine, work);
+        return judge_op(engine, work);
     case WORK_HOST:
-        return is_silenced(engine, work) || judge_host(engine, work);
+        return judge_host(engine, work);
     case WORK_ALLOC:
         return lifetime_begin(engine, work);
     case WORK_FREE:
@@ -248,6 +252,7 @@ bool queue_run(struct engine *engine, bool all)
         if (work->kind == WORK_OP && !work->closed && !all) {
             break;
         }
+        engine->judged = work->actor ? work->actor->position : 0;
         if (!judge_work(engine, work)) {
             return false;
         }

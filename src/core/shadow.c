@@ -30,6 +30,22 @@ bool moment_covers(const struct moment *moment, bool observed, struct epoch at)
     return moment->extra && clock_covers(observed ? moment->extra->obs : moment->extra->doc, at);
 }
 
+uint32_t moment_rule(const struct moment *moment, struct epoch at)
+{
+    if (stamp_covers(moment->stamp, true, at)) {
+        return stamp_rule(moment->stamp, at);
+    }
+    const struct clock_entry *entry =
+        moment->extra ? clock_find(moment->extra->obs, at.chain) : NULL;
+    return entry ? entry->rule : 0;
+}
+
+bool cell_is_behind(const struct cell *cell, bool observed, const struct access *then)
+{
+    const struct times *late = &cell->actor->late;
+    return late->obs && clock_covers(observed ? late->obs : late->doc, then->at);
+}
+
 static uint64_t cell_held(const struct cell *cell)
 {
     return sizeof *cell + sizeof(struct cell *) + bytes_held(&cell->bytes);
@@ -187,11 +203,13 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
         }
         struct epoch at = cell_epoch(cell->key);
         bool ordered = moment_covers(&access->begin, false, at);
-        if ((!ordered || judge->also_ordered) &&
+        bool behind = !ordered && cell_is_behind(cell, false, access);
+        if (((!ordered && !behind) || (ordered && judge->also_ordered)) &&
             accesses_conflict(cell_access(cell->key), access->access)) {
             judge->pair(judge, cell, access, ordered);
         }
         if (ordered && replaces(access, cell->key) && stands_for(access, at) &&
+            !(judge->keeps && judge->keeps(judge, cell, access, shadow->count)) &&
             replace(cell, owner, access)) {
             i--;
         }

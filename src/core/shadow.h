@@ -62,11 +62,18 @@ struct access {
 /* Told of every pair of conflicting kinds whose hulls meet. */
 struct judge {
     bool also_ordered; /* tell ordered pairs too */
+    /* May be NULL. True: the cell stays although `then` replaces it; `crowd`: cells beside it. */
+    bool (*keeps)(struct judge *self, const struct cell *cell, const struct access *then,
+                  size_t crowd);
     void (*pair)(struct judge *self, const struct cell *first, const struct access *then,
                  bool ordered);
 };
 
+/* The rule that orders `at` before the moment in the observed reading only. */
+uint32_t moment_rule(const struct moment *moment, struct epoch at);
 bool moment_covers(const struct moment *moment, bool observed, struct epoch at);
+/* Whether the cell's access came behind `then`, though it was submitted before. */
+bool cell_is_behind(const struct cell *cell, bool observed, const struct access *then);
 /* Judges an access against the cells, drops what it replaces, and adds it. */
 void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct access *access,
                    struct judge *judge);

@@ -54,6 +54,7 @@ static struct actor *op_actor(struct engine *engine, const struct ssan_ev_op *ev
         return NULL;
     }
     actor->op = event->op;
+    actor->caller = event->thread;
     actor->stream = event->stream;
     actor->context = stream->context;
     actor->flavour = (uint8_t)stream->flavour;

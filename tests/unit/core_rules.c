@@ -289,11 +289,10 @@ static void join_of_foreign_work(struct trace *t)
 
 static void failed_sync(struct trace *t)
 {
-    uint32_t s = t_blocking(t), u = t_blocking(t);
-    t_writes(t, s, D, MIB);
-    t_sync_end(t, t_sync_begin(t, SSAN_sync_kind_DEVICE, 1), false);
-    t_writes(t, s, D, MIB);
-    t_reads(t, u, D, MIB);
+    uint32_t s = t_blocking(t);
+    t_writes(t, s, PIN, MIB);
+    t_sync_end(t, t_sync_begin(t, SSAN_sync_kind_STREAM, s), false);
+    t_host(t, READ, PIN, MIB);
 }
 
 static void host_before_submit(struct trace *t)
@@ -530,7 +529,7 @@ static const struct rule_case cases[] = {
     {"legacy_sync", false, "RAW!", legacy_sync},
     {"join_is_per_thread", true, "RAW!", join_is_per_thread},
     {"join_of_foreign_work", true, "SUBMIT-RACE!", join_of_foreign_work},
-    {"failed_sync", false, "", failed_sync},
+    {"failed_sync", false, "RAW!", failed_sync},
     {"host_before_submit", false, "", host_before_submit},
     {"two_submitters", true, "SUBMIT-RACE!", two_submitters},
     {"foreign_barrier", true, "SUBMIT-RACE!", foreign_barrier},
