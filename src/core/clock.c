@@ -98,11 +98,12 @@ static struct clock_entry later(struct clock_entry a, struct clock_entry b)
     if (a.tick != b.tick) {
         return a.tick > b.tick ? a : b;
     }
-    return a.rule == 0 ? a : b;
+    return a.rule == 0 || b.rule != 0 ? a : b;
 }
 
 /* How many chains of `b` are missing in `a`, and whether b would change any entry of a. */
-static uint32_t count_missing(const struct clock *a, const struct clock *b, bool *changes)
+static uint32_t count_missing(const struct clock *a, const struct clock *b, uint32_t rule,
+                              bool *changes)
 {
     uint32_t missing = 0, i = 0;
     *changes = false;
@@ -113,7 +114,7 @@ static uint32_t count_missing(const struct clock *a, const struct clock *b, bool
         if (i == a->count || a->entries[i].chain != b->entries[j].chain) {
             missing++;
         } else if (b->entries[j].tick > a->entries[i].tick ||
-                   (b->entries[j].tick == a->entries[i].tick && b->entries[j].rule == 0 &&
+                   (b->entries[j].tick == a->entries[i].tick && b->entries[j].rule == 0 && rule == 0 &&
                     a->entries[i].rule != 0)) {
             *changes = true;
         }
@@ -157,7 +158,7 @@ struct clock *clock_join(struct clocks *clocks, struct clock *a, const struct cl
     static const struct clock empty = {0};
     const struct clock *left = a ? a : &empty;
     bool changes = false;
-    uint32_t missing = count_missing(left, b, &changes);
+    uint32_t missing = count_missing(left, b, rule, &changes);
     if (!changes) {
         return a;
     }
