@@ -129,7 +129,7 @@ static bool block_start(struct ptx_exec *exec)
     block->index[2] = (uint32_t)(flat / grid[0] / grid[1]);
     block->serial = flat + 1;
     block->started = block->ended = 0;
-    block->released = false;
+    block->has_arrivals = false;
     block->live_threads = exec->threads;
     memset(block->barriers, 0, sizeof block->barriers);
     memset(block->warps, 0, exec->warps * sizeof(struct warp *));

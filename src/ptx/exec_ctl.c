@@ -30,11 +30,13 @@ static void copy_words(struct warp *w, uint64_t to, uint64_t from, uint32_t size
 static void leave_warp(struct warp *w, uint32_t mask)
 {
     w->live &= ~mask;
-    w->block->live_threads -= (uint32_t)__builtin_popcount(mask);
+    w->block->live_threads -= mask == FULL_MASK ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
     group_leave(w, mask);
     w->stop = true;
     w->moved = true;
-    barriers_check(w->block);
+    if (w->block->has_arrivals) {
+        barriers_check(w->block);
+    }
 }
 
 void exec_leave(char *r, const struct op *op, uint32_t mask, struct warp *w)
@@ -215,7 +217,6 @@ static void release_barrier(struct block *block, uint32_t id)
             }
         }
     }
-    block->released = true;
     *barrier = (struct barrier){0};
 }
 
@@ -241,6 +242,7 @@ void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)
     struct barrier *barrier = &w->block->barriers[id];
     const uint32_t count = (uint32_t)__builtin_popcount(mask);
     barrier->expected = expected;
+    w->block->has_arrivals = true;
     barrier->arrived += count;
     if (expected && (w->live & (0u - w->live)) & mask) {
         /* a barrier with a count counts warps: lanes that are not there have arrived */

@@ -57,8 +57,8 @@ static void lane_out(char *r, uint32_t slot, uint32_t lane, const struct op *op,
 }
 
 /* All 32 lanes, addresses `stride` apart (0: all the same). */
-static void warp_in(const struct warp *w, char *r, const struct op *op, const unsigned char *from,
-                    uint64_t stride)
+static inline void warp_in(const struct warp *w, char *r, const struct op *op,
+                           const unsigned char *from, uint64_t stride)
 {
     for (uint32_t e = 0; e < op->count; e++) {
         const uint32_t slot = element_slot(w, op, e);
@@ -73,8 +73,8 @@ static void warp_in(const struct warp *w, char *r, const struct op *op, const un
     }
 }
 
-static void warp_out(const struct warp *w, char *r, const struct op *op, unsigned char *to,
-                     uint64_t stride)
+static inline void warp_out(const struct warp *w, char *r, const struct op *op, unsigned char *to,
+                            uint64_t stride)
 {
     for (uint32_t e = 0; e < op->count; e++) {
         const uint32_t slot = element_slot(w, op, e);
@@ -413,6 +413,18 @@ void local_write(struct warp *w, uint32_t lane, uint64_t at, const void *bytes, 
     }
 }
 
+/* A value of 8 bytes is two rows: low words, high words. */
+static void local_row_64(uint32_t *row, uint64_t *lanes, bool writes)
+{
+    for (uint32_t i = 0; writes && i < WARP_LANES; i++) {
+        row[i] = (uint32_t)lanes[i];
+        row[WARP_LANES + i] = (uint32_t)(lanes[i] >> 32);
+    }
+    for (uint32_t i = 0; !writes && i < WARP_LANES; i++) {
+        lanes[i] = row[i] | (uint64_t)row[WARP_LANES + i] << 32;
+    }
+}
+
 /* All lanes of `mask` at one address: rows of the interleaved memory. */
 static void local_row(struct warp *w, char *r, const struct op *op, uint32_t mask, uint64_t at,
                       bool writes)
@@ -428,6 +440,10 @@ static void local_row(struct warp *w, char *r, const struct op *op, uint32_t mas
             } else {
                 isa->blend_32(lanes, row, mask);
             }
+            continue;
+        }
+        if (op->width == 8 && mask == FULL_MASK) {
+            local_row_64(row, slot_64(r, slot), writes);
             continue;
         }
         EACH_LANE(i, mask)
@@ -450,6 +466,11 @@ static void access_local(struct warp *w, char *r, const struct op *op, uint32_t 
     const uint32_t total = (uint32_t)op->width * op->count;
     const uint64_t limit = (uint64_t)w->local_words * 4, first = address[__builtin_ctz(mask)] + imm;
     uint64_t differs = 0;
+    if (mask == FULL_MASK && first < limit && total <= limit - first &&
+        (first & (op->width - 1u)) == 0 && w->exec->isa->is_linear(address, 0)) {
+        local_row(w, r, op, mask, first, writes);
+        return;
+    }
     EACH_LANE(i, mask)
     {
         const uint64_t at = address[i] + imm;
@@ -523,8 +544,15 @@ static void access_generic(struct warp *w, char *r, const struct op *op, uint32_
 {
     const uint64_t *address = slot_64(r, op->a);
     const uint64_t imm = (uint64_t)op->imm;
-    uint32_t in[WINDOW_CODE] = {0};
-    EACH_LANE(i, mask)
+    uint32_t in[WINDOW_CODE] = {0}, left = mask;
+    const uint64_t first = (address[0] + imm) >> WINDOW_SHIFT,
+                   last = (address[WARP_LANES - 1] + imm) >> WINDOW_SHIFT;
+    if (mask == FULL_MASK && first == last && first < WINDOW_CODE &&
+        w->exec->isa->is_linear(address, address[1] - address[0])) {
+        in[first] = mask;
+        left = 0;
+    }
+    EACH_LANE(i, left)
     {
         const uint64_t window = (address[i] + imm) >> WINDOW_SHIFT;
         in[window < WINDOW_CODE ? window : WINDOW_GLOBAL] |= 1u << i;

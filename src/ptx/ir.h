@@ -57,7 +57,14 @@ enum ptx_space {
 struct const_slot {
     uint32_t slot, bytes;
     uint64_t value;
-    enum { RELOC_none, RELOC_global, RELOC_shared, RELOC_dynamic_shared } reloc;
+    enum {
+        RELOC_none,
+        RELOC_global,
+        RELOC_shared,
+        RELOC_dynamic_shared,
+        RELOC_param,
+        RELOC_param_signed
+    } reloc;
     uint32_t index; /* of the global, or (while parsing) of the shared variable */
 };
 

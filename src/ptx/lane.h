@@ -19,6 +19,7 @@ struct op;
 typedef void ptx_fn(char *r, const struct op *op, uint32_t mask, struct warp *warp);
 
 enum op_kind {
+    OP_NOTHING,
     OP_LANE,   /* works on registers only, goes on at the next operation */
     OP_MEMORY, /* may fault */
     OP_BRANCH, /* aux: target */

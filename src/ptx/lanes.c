@@ -50,7 +50,7 @@ static const uint32_t lane_bit[WARP_LANES] __attribute__((aligned(64))) = {
 
 static void blend_32(uint32_t *dst, const uint32_t *src, uint32_t mask)
 {
-    slot_u32 *d = (slot_u32 *)__builtin_assume_aligned(dst, 64);
+    slot_u32 *d = (slot_u32 *)dst;
     const slot_u32 *s = (const slot_u32 *)src;
     INDEPENDENT
     for (int i = 0; i < WARP_LANES; i++) {
@@ -60,7 +60,7 @@ static void blend_32(uint32_t *dst, const uint32_t *src, uint32_t mask)
 
 static void blend_64(uint64_t *dst, const uint64_t *src, uint32_t mask)
 {
-    slot_u64 *d = (slot_u64 *)__builtin_assume_aligned(dst, 64);
+    slot_u64 *d = (slot_u64 *)dst;
     const slot_u64 *s = (const slot_u64 *)src;
     INDEPENDENT
     for (int i = 0; i < WARP_LANES; i++) {
@@ -70,10 +70,9 @@ static void blend_64(uint64_t *dst, const uint64_t *src, uint32_t mask)
 
 static bool is_linear(const uint64_t *address, uint64_t stride)
 {
-    const uint64_t first = address[0];
     uint64_t differs = 0;
-    for (int i = 0; i < WARP_LANES; i++) {
-        differs |= address[i] ^ (first + (uint64_t)i * stride);
+    for (int i = 0; i < WARP_LANES - 1; i++) {
+        differs |= (address[i + 1] - address[i]) ^ stride;
     }
     return differs == 0;
 }

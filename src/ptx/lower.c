@@ -90,6 +90,46 @@ uint32_t slot_const(struct parser *p, uint64_t value, uint32_t bytes)
         p, (struct const_slot){.bytes = bytes, .value = bytes == 8 ? value : (uint32_t)value});
 }
 
+uint32_t slot_param(struct parser *p, uint32_t offset, uint32_t bytes, bool is_signed)
+{
+    return add_const(p, (struct const_slot){.bytes = bytes == 8 ? 8 : 4,
+                                            .value = offset,
+                                            .reloc = is_signed ? RELOC_param_signed : RELOC_param,
+                                            .index = bytes});
+}
+
+static bool is_constant(const struct parser *p, uint32_t slot)
+{
+    for (size_t i = p->b.consts.count; i-- > 0;) {
+        if (p->b.consts.items[i].slot == slot) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < p->b.specials.count; i++) {
+        if (p->b.specials.items[i].slot == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool alias_result(struct parser *p, const struct operand *operand, uint32_t slot)
+{
+    if (operand->kind != OPERAND_register || p->b.guard || operand->slot < p->b.first_fresh) {
+        return false;
+    }
+    const uint64_t *writes = map_find(&p->b.defs, hash_name(operand->text, operand->length));
+    if (!writes || *writes != 1 || !is_constant(p, slot)) {
+        return false;
+    }
+    if (!map_set(&p->b.slots, operand->key, slot)) {
+        parse_no_memory(p);
+        return true;
+    }
+    struct op *op = emit_fn(p, NULL, OP_NOTHING);
+    return op != NULL || p->status != SSAN_OK;
+}
+
 static const uint32_t special_bytes[] = {
 #define SPECIAL(name, id, bytes) [SPECIAL_##id] = bytes,
 #define CLOCKS

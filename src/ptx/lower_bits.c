@@ -474,5 +474,14 @@ bool lower_mov(struct parser *p, struct inst *in, int arg)
         return emit_pack(p, in, type);
     }
     const enum lane lane = is_pred ? LANE_mov_pred : is_wide(type) ? LANE_mov_64 : LANE_mov_32;
+    if (!is_pred && in->operands[0].kind == OPERAND_register &&
+        is_wide(in->operands[0].type) == is_wide(type)) {
+        const uint32_t from = source(p, in, &in->operands[1], type);
+        const uint32_t dst = from ? result(p, in, &in->operands[0], type) : 0;
+        return dst && (alias_result(p, &in->operands[0], from)
+                           ? p->status == SSAN_OK
+                           : emit(p, lane, dst, from, from, from) &&
+                                 result_done(p, in, &in->operands[0], type, dst));
+    }
     return typed_done(p, in, type, emit_typed(p, in, lane, type, &type, 1));
 }

@@ -199,6 +199,30 @@ static enum extend extend_of(enum ptx_type type, const struct operand *o)
     return o->kind == OPERAND_register && type_bytes(o->type) == 2 ? EXTEND_sign16 : EXTEND_sign32;
 }
 
+/* A parameter of an entry never changes: its value is a constant of the launch. */
+static bool load_parameter(struct parser *p, struct inst *in, const struct operand *to,
+                           enum ptx_type type, uint32_t dst, uint64_t offset)
+{
+    const uint32_t bytes = type_bytes(type);
+    if (offset > p->b.func->kernel.param_bytes || bytes > p->b.func->kernel.param_bytes - offset) {
+        return parse_fail(p, SSAN_FORMAT, in->line, "a load outside the parameters");
+    }
+    const uint32_t from = slot_param(p, (uint32_t)offset, bytes, type_is_signed(type));
+    if (!from) {
+        return false;
+    }
+    const bool is_narrow = to->kind == OPERAND_register && type_bytes(to->type) == 2;
+    if (is_wide(to->type) == is_wide(type) && !(is_narrow && type_is_signed(type)) &&
+        alias_result(p, to, from)) {
+        return p->status == SSAN_OK;
+    }
+    const enum lane lane = is_wide(type) ? LANE_mov_64 : is_narrow ? LANE_zext16 : LANE_mov_32;
+    return emit(p, lane, dst, from, from, from) &&
+           (to->kind != OPERAND_register || is_wide(to->type) == is_wide(type) ||
+            emit(p, type_is_signed(type) ? LANE_sext32_64 : LANE_zext32_64, to->slot, dst, dst,
+                 dst));
+}
+
 bool lower_load(struct parser *p, struct inst *in, int arg)
 {
     take_order(in);
@@ -218,6 +242,9 @@ bool lower_load(struct parser *p, struct inst *in, int arg)
         if (!slots[i]) {
             return false;
         }
+    }
+    if (place.space == SPACE_param && count == 1) {
+        return load_parameter(p, in, &parts[0], type, slots[0], (uint64_t)place.offset);
     }
     struct op *op = emit_memory(p, load_fn(place.space), &place);
     if (!op) {
@@ -387,7 +414,8 @@ bool lower_cvta(struct parser *p, struct inst *in, int arg)
         return false;
     }
     if (!window) {
-        return emit(p, LANE_mov_64, dst, a, a, a);
+        return alias_result(p, &in->operands[0], a) ? p->status == SSAN_OK
+                                                    : emit(p, LANE_mov_64, dst, a, a, a) != NULL;
     }
     const uint32_t base = slot_const(p, window, 8);
     return base && emit(p, to ? LANE_sub_64 : LANE_add_64, dst, a, base, base);

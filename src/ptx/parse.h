@@ -77,7 +77,10 @@ struct builder {
     VEC(struct label_ref) refs;
     struct map slots;       /* register id << 32 | number -> slot */
     struct map const_slots; /* hash -> index + 1 */
+    struct map defs;        /* hash of a register's name -> instructions that write it */
     uint32_t file_bytes, pred_slot, frame_bytes, frame_top, shared_bytes, register_words;
+    uint32_t
+        first_fresh; /* slots from here on were first named by the instruction that is being read */
     uint32_t guard, line; /* of the instruction that is being lowered */
     uint32_t carry;       /* slot of the carry flag, 0: not used */
     uint32_t cvt_temps;   /* slots from here on are temporaries of the cvt that is being lowered */
@@ -122,6 +125,7 @@ struct operand {
     } kind;
     bool negated;
     uint32_t slot;
+    uint64_t key; /* of a register */
     enum ptx_type type;
     uint64_t bits;
     uint32_t float_bytes;
@@ -173,6 +177,7 @@ bool type_is_float(enum ptx_type type);
 struct symbol *symbol_find(struct parser *p, const char *text, size_t length);
 /* NULL when out of memory or when the scope has that name already (a failure was recorded). */
 struct symbol *symbol_add(struct parser *p, const struct token *name, enum symbol_kind kind);
+uint64_t hash_name(const char *text, size_t length);
 bool scope_open(struct parser *p);
 bool scope_close(struct parser *p);
 
@@ -210,6 +215,12 @@ uint32_t result(struct parser *p, struct inst *in, const struct operand *operand
                 enum ptx_type type);
 bool result_done(struct parser *p, struct inst *in, const struct operand *operand,
                  enum ptx_type type, uint32_t slot);
+/* A register that only this instruction writes, with a value that never changes, is that value's
+ * slot from now on: true when that was done (with an operation that does nothing in place of the
+ * move), or when it failed. */
+bool alias_result(struct parser *p, const struct operand *operand, uint32_t slot);
+/* Slot of the value at `offset` of an entry's parameters. */
+uint32_t slot_param(struct parser *p, uint32_t offset, uint32_t bytes, bool is_signed);
 struct op *emit(struct parser *p, enum lane lane, uint32_t dst, uint32_t a, uint32_t b, uint32_t c);
 /* Makes `end`, the last operation of a body, return. */
 bool lower_end(struct parser *p, struct op *end);

@@ -23,6 +23,7 @@ void builder_finish(struct builder *b)
     VEC_FREE(&b->pool);
     VEC_FREE(&b->refs);
     map_finish(&b->slots);
+    map_finish(&b->defs);
     map_finish(&b->const_slots);
 }
 
@@ -187,6 +188,7 @@ static bool read_name_operand(struct parser *p, struct operand *o)
     if (symbol && (symbol->kind == SYMBOL_register || symbol->kind == SYMBOL_registers)) {
         o->kind = OPERAND_register;
         o->type = symbol->type;
+        o->key = (uint64_t)symbol->id << 32 | number;
         o->slot = slot_register(p, symbol, number);
         return o->slot != 0;
     }
@@ -403,6 +405,7 @@ static bool read_guard(struct parser *p)
 static bool parse_instruction(struct parser *p)
 {
     struct inst in = {.line = p->token.line};
+    p->b.first_fresh = p->b.file_bytes;
     if (!read_guard(p)) {
         return false;
     }
@@ -529,6 +532,87 @@ static bool parse_statements(struct parser *p)
     return true;
 }
 
+/* Instructions whose first operand is read. */
+static bool has_no_result(const struct token *opcode)
+{
+    static const char *const names[] = {"st", "red", "bra", "brx", "call"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (token_is(opcode, TOKEN_word, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts the registers of an instruction's first operand; `token` is behind the opcode, then behind
+ * the instruction. */
+static bool count_results(struct parser *p, struct lexer *lexer, struct token *token)
+{
+    bool in_braces = false;
+    while (token->kind != TOKEN_end &&
+           !(token->kind == TOKEN_punct &&
+             (token->punct == ';' || (token->punct == ',' && !in_braces)))) {
+        if (token->kind == TOKEN_punct && (token->punct == '{' || token->punct == '}')) {
+            in_braces = token->punct == '{';
+        } else if (token->kind == TOKEN_word && token->text[0] == '%') {
+            const uint64_t hash = hash_name(token->text, token->length);
+            const uint64_t *count = map_find(&p->b.defs, hash);
+            if (!map_set(&p->b.defs, hash, count ? *count + 1 : 1)) {
+                return parse_no_memory(p);
+            }
+        }
+        *token = lex_next(lexer);
+    }
+    return true;
+}
+
+static void skip_to_semicolon(struct lexer *lexer, struct token *token)
+{
+    while (token->kind != TOKEN_end && !(token->kind == TOKEN_punct && token->punct == ';')) {
+        *token = lex_next(lexer);
+    }
+}
+
+/* Looks ahead over the body: how many instructions write each register. Counts too many rather than
+ * too few. */
+static bool count_defs(struct parser *p)
+{
+    struct lexer lexer = p->lexer;
+    struct token token = p->token;
+    for (int depth = 0; token.kind != TOKEN_end; token = lex_next(&lexer)) {
+        if (token.kind == TOKEN_punct) {
+            depth += token.punct == '{' ? 1 : token.punct == '}' ? -1 : 0;
+            if (depth == 0) {
+                return true;
+            }
+            if (token.punct == '@') {
+                do {
+                    token = lex_next(&lexer);
+                } while (token.kind == TOKEN_punct && token.punct == '!');
+            }
+        } else if (token_is(&token, TOKEN_dot, "loc")) {
+            struct lexer ahead = lexer;
+            for (struct token next = lex_next(&ahead);
+                 next.line == token.line && next.kind != TOKEN_end; next = lex_next(&ahead)) {
+                lexer = ahead;
+            }
+        } else if (token.kind == TOKEN_dot) {
+            skip_to_semicolon(&lexer, &token);
+        } else if (token.kind == TOKEN_word) {
+            const struct token opcode = token;
+            token = lex_next(&lexer);
+            if (token.kind == TOKEN_punct && token.punct == ':') {
+                continue;
+            }
+            if (!has_no_result(&opcode) && !count_results(p, &lexer, &token)) {
+                return false;
+            }
+            skip_to_semicolon(&lexer, &token);
+        }
+    }
+    return true;
+}
+
 #define KEEP(target, vec)                                                                          \
     ((target) = arena_alloc(arena, (vec).count ? (vec).count * sizeof *(vec).items : 1),           \
      (target) ? ((vec).count ? (void)memcpy((void *)(uintptr_t)(target), (vec).items,              \
@@ -572,6 +656,9 @@ bool parse_body(struct parser *p, struct func *func)
     p->b = (struct builder){
         .func = func, .file_bytes = 64, .frame_bytes = frame_bytes, .frame_top = frame_top};
     p->targets.count = 0;
+    if (!count_defs(p)) {
+        return false;
+    }
     parse_next(p);
     if (!scope_open(p) || !parse_statements(p)) {
         return false;

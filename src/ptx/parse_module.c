@@ -141,7 +141,7 @@ bool type_is_float(enum ptx_type type)
     return types[type].cls == 'F';
 }
 
-static uint64_t hash_name(const char *text, size_t length)
+uint64_t hash_name(const char *text, size_t length)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < length; i++) {

@@ -24,6 +24,18 @@ static void splat_64(char *r, uint32_t slot, uint64_t value)
     }
 }
 
+/* The value of a parameter of the entry, extended to its slot. */
+static uint64_t param_value(const struct ptx_exec *exec, const struct const_slot *c)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, exec->params + c->value, c->index);
+    if (c->reloc == RELOC_param_signed && c->index < 8) {
+        const uint32_t unused = 64 - 8 * c->index;
+        bits = (uint64_t)((int64_t)(bits << unused) >> unused);
+    }
+    return bits;
+}
+
 static void fill_consts(const struct ptx_exec *exec, const struct func *func, char *r)
 {
     for (uint32_t i = 0; i < func->const_count; i++) {
@@ -33,6 +45,8 @@ static void fill_consts(const struct ptx_exec *exec, const struct func *func, ch
             value += exec->launch.module->globals.items[c->index]->pub.address;
         } else if (c->reloc == RELOC_dynamic_shared) {
             value += (exec->entry->shared_bytes + 15u) & ~15u;
+        } else if (c->reloc == RELOC_param || c->reloc == RELOC_param_signed) {
+            value = param_value(exec, c);
         }
         if (c->bytes == 8) {
             splat_64(r, c->slot, value);
@@ -381,7 +395,7 @@ static void run_group(struct warp *w, uint64_t budget)
     const struct op *const code = g->frame->func->code;
     char *const r = g->frame->r;
     const uint32_t mask = g->mask, stop_pc = meeting_point(w);
-    const uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    const uint32_t lanes = mask == FULL_MASK ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
     uint64_t executed = 0, lane_count = 0;
     uint32_t pc = g->pc;
     w->mem = g->frame->mem;
@@ -399,7 +413,9 @@ static void run_group(struct warp *w, uint64_t budget)
             continue;
         }
         lane_count += active == mask ? lanes : (uint32_t)__builtin_popcount(active);
-        if (op->kind == OP_LANE) {
+        if (op->kind == OP_NOTHING) {
+            pc++;
+        } else if (op->kind == OP_LANE) {
             op->fn(r, op, active, w);
             pc++;
         } else if (op->kind == OP_MEMORY) {

@@ -107,7 +107,7 @@ struct block {
     unsigned char *shared;
     struct warp **warps;     /* NULL: not started, or ended */
     uint32_t started, ended; /* warps */
-    bool released;           /* a barrier opened since the last look */
+    bool has_arrivals;       /* a barrier was used */
     uint32_t live_threads;
     struct barrier barriers[BARRIERS];
     struct block *next_free;
