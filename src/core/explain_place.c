@@ -124,6 +124,7 @@ static bool add_new_wait(const struct history *history, const struct change *cha
     return add(edits, (struct edit){
                           .before = at->position,
                           .kind = EDIT_WAIT_ITEM,
+                          .thread = at->thread,
                           .stream = history->streams.items[stream_near(history, change->to, at)].id,
                           .op = history->items.items[last].op});
 }

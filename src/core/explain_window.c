@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH_BEFORE 4
-#define REACH_BEHIND 8
+#define REACH_BEFORE 2
+#define REACH_BEHIND 8 /* of p, up to c */
+#define REACH_AFTER  2 /* of c */
 
 uint32_t call_at_position(const struct history *history, uint64_t position)
 {
@@ -63,12 +64,13 @@ struct reach {
     size_t begin, end;
 };
 
-static struct reach reach_of(const struct history *history, uint32_t item, uint64_t until)
+static struct reach reach_of(const struct history *history, uint32_t item, uint32_t behind,
+                             uint64_t until)
 {
     const struct hist_item *found = &history->items.items[item];
     const struct hist_stream *stream = &history->streams.items[found->stream];
     struct reach reach = {stream, found->seq > REACH_BEFORE ? found->seq - 1 - REACH_BEFORE : 0,
-                          found->seq + REACH_BEHIND};
+                          found->seq + behind};
     if (reach.end > stream->items.count) {
         reach.end = stream->items.count;
     }
@@ -86,10 +88,11 @@ static size_t reaches_of(const struct history *history, const struct pair *pair,
 {
     size_t count = 0;
     if (pair->first_item != HISTORY_NONE) {
-        reaches[count++] = reach_of(history, pair->first_item, pair->hazard->then.position);
+        reaches[count++] =
+            reach_of(history, pair->first_item, REACH_BEHIND, pair->hazard->then.position);
     }
     if (pair->then_item != HISTORY_NONE && pair->then_item != pair->first_item) {
-        reaches[count++] = reach_of(history, pair->then_item, UINT64_MAX);
+        reaches[count++] = reach_of(history, pair->then_item, REACH_AFTER, UINT64_MAX);
     }
     return count;
 }
