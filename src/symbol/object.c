@@ -166,13 +166,27 @@ static const char *symbol_name(struct object *object, GElf_Addr address, bool wi
     return copy;
 }
 
+/* The unit that holds `address`, or NULL. The index of addresses (.debug_aranges) is asked first;
+ * units that their compiler left out of it, as clang does, are then asked one by one. */
+static Dwarf_Die *unit_of(struct object *object, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(object->module, address, bias);
+    if (unit) {
+        return unit;
+    }
+    while ((unit = dwfl_module_nextcu(object->module, unit, bias)) &&
+           dwarf_haspc(unit, address - *bias) != 1) {
+    }
+    return unit;
+}
+
 size_t object_resolve(struct object *object, uint64_t address, struct arena *arena,
                       struct object_frame frames[OBJECT_MAX_INLINED])
 {
     GElf_Addr at = address + object->bias;
     Dwarf_Addr bias = 0;
     Dwarf_Die *cu;
-    Dwfl_Line *line;
+    Dwarf_Line *line;
     const char *file = NULL;
     int number = 0;
     size_t count;
@@ -180,9 +194,10 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
         return 0;
     }
     memset(frames, 0, OBJECT_MAX_INLINED * sizeof *frames);
-    line = dwfl_module_getsrc(object->module, at);
-    if (line) {
-        file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    cu = unit_of(object, at, &bias);
+    line = cu ? dwarf_getsrc_die(cu, at - bias) : NULL;
+    if (line && dwarf_lineno(line, &number) == 0) {
+        file = dwarf_linesrc(line, NULL, NULL);
     }
     if (!file || number <= 0) {
         frames[0].function = symbol_name(object, at, true, arena);
@@ -190,8 +205,7 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     }
     frames[0].file = arena_strdup(arena, file);
     frames[0].line = (uint32_t)number;
-    cu = dwfl_module_addrdie(object->module, at, &bias);
-    count = cu ? add_scopes(cu, at - bias, arena, frames) : 1;
+    count = add_scopes(cu, at - bias, arena, frames);
     if (!frames[count - 1].function) {
         frames[count - 1].function = symbol_name(object, at, false, arena);
     }
