@@ -167,13 +167,15 @@ static const char *symbol_name(struct object *object, GElf_Addr address, bool wi
 }
 
 /* The unit that holds `address`, or NULL. The index of addresses (.debug_aranges) is asked first;
- * units that their compiler left out of it, as clang does, are then asked one by one. */
+ * what it answers is checked, and units that their compiler left out of it, as clang does, are
+ * asked one by one. */
 static Dwarf_Die *unit_of(struct object *object, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(object->module, address, bias);
-    if (unit) {
+    if (unit && dwarf_haspc(unit, address - *bias) == 1) {
         return unit;
     }
+    unit = NULL;
     while ((unit = dwfl_module_nextcu(object->module, unit, bias)) &&
            dwarf_haspc(unit, address - *bias) != 1) {
     }
