@@ -12,6 +12,9 @@
 enum ssan_status engine_refuse(struct engine *engine, struct ssan_error *err, const char *what,
                                uint64_t id)
 {
+    if (engine->order.failed) { /* it is not the trace that lacks something */
+        return engine_no_memory(engine, err);
+    }
     engine->broken = true;
     return ssan_fail(err, SSAN_FORMAT, engine->position, "event %llu of the trace: no %s %llu",
                      (unsigned long long)engine->position, what, (unsigned long long)id);
@@ -26,7 +29,11 @@ enum ssan_status engine_no_memory(struct engine *engine, struct ssan_error *err)
 
 struct thread *engine_thread(struct engine *engine, uint32_t thread)
 {
-    if (thread > MAX_THREADS || !VEC_RESERVE(&engine->threads, (size_t)thread + 1)) {
+    if (thread > MAX_THREADS) {
+        return NULL;
+    }
+    if (!VEC_RESERVE(&engine->threads, (size_t)thread + 1)) {
+        engine->order.failed = true;
         return NULL;
     }
     while (engine->threads.count <= thread) {
@@ -96,8 +103,10 @@ static enum ssan_status on_stream_create(struct engine *engine,
     if (event->stream != engine->streams.count) {
         return engine_refuse(engine, err, "next stream", event->stream);
     }
-    if (!VEC_PUSH(&engine->streams, (struct stream_facts){0}) ||
-        !order_stream_create(&engine->order, event)) {
+    if (!VEC_PUSH(&engine->streams, (struct stream_facts){0})) {
+        return engine_no_memory(engine, err);
+    }
+    if (!order_stream_create(&engine->order, event)) {
         return engine_refuse(engine, err, "context", event->context);
     }
     engine->totals.streams++;

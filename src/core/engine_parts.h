@@ -229,8 +229,8 @@ void lifetime_use_after_free(struct engine *engine, const struct spans *spans,
                              const struct access *access);
 
 /* queue.c */
-struct work *work_create(struct engine *engine, enum work_kind kind);
-void queue_push(struct engine *engine, struct work *work);
+/* New work at the end of the queue, zeroed; what it gets belongs to it. NULL when out of memory. */
+struct work *queue_add(struct engine *engine, enum work_kind kind);
 /* Judges what can be judged; `all`: also what is still open. False when out of memory. */
 bool queue_run(struct engine *engine, bool all);
 uint64_t queue_bytes(const struct engine *engine);

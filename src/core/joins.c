@@ -91,11 +91,12 @@ enum ssan_status on_sync(struct engine *engine, const struct ssan_ev_sync *event
         if (!capture(engine, event, &sync)) {
             return engine_refuse(engine, err, "object of sync", event->object);
         }
-        if (!inspect(engine, event, host)) {
-            return engine_no_memory(engine, err);
-        }
     }
-    return VEC_PUSH(&engine->syncs, sync) ? SSAN_OK : engine_no_memory(engine, err);
+    if ((!engine->drop && !inspect(engine, event, host)) || !VEC_PUSH(&engine->syncs, sync)) {
+        stamp_drop(&engine->clocks, &sync.captured);
+        return engine_no_memory(engine, err);
+    }
+    return SSAN_OK;
 }
 
 enum ssan_status on_sync_return(struct engine *engine, const struct ssan_ev_sync_return *event,
@@ -141,6 +142,7 @@ static struct times *object_clock(struct engine *engine, uint64_t object)
     }
     if (!VEC_PUSH(&engine->objects, (struct object_clock){0}) ||
         !map_set(&engine->object_index, object, engine->objects.count)) {
+        engine->order.failed = true;
         return NULL;
     }
     return &engine->objects.items[engine->objects.count - 1].released;
@@ -317,7 +319,7 @@ enum ssan_status on_host_access(struct engine *engine, const struct ssan_ev_host
         return add_inner_access(engine, thread, event, actor) ? SSAN_OK
                                                               : engine_no_memory(engine, err);
     }
-    struct work *work = work_create(engine, WORK_HOST);
+    struct work *work = queue_add(engine, WORK_HOST);
     if (!work) {
         actor_drop(&engine->actors, actor);
         return engine_no_memory(engine, err);
@@ -328,6 +330,5 @@ enum ssan_status on_host_access(struct engine *engine, const struct ssan_ev_host
     work->size = event->size;
     order_host_epoch(&engine->order, host);
     work->at = stamp_ref(&host->now);
-    queue_push(engine, work);
     return SSAN_OK;
 }

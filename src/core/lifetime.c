@@ -35,25 +35,27 @@ enum ssan_status on_alloc(struct engine *engine, const struct ssan_ev_alloc *eve
         return engine_refuse(engine, err, "thread", event->thread);
     }
     uint32_t place = alloc_place(engine, event);
-    struct buffer *buffer = buffer_create(event, place);
-    struct work *work = work_create(engine, WORK_ALLOC);
+    struct work *work = place ? queue_add(engine, WORK_ALLOC) : NULL;
+    struct buffer *buffer = work ? work->buffer = buffer_create(event, place) : NULL;
     struct actor *actor = engine_actor(engine, SIDE_ALLOC, event->thread, event->site);
-    if (place == 0 || !buffer || !work || !actor || !VEC_PUSH(&engine->allocs, buffer) ||
-        !spans_put(&engine->front, event->address, event->address + event->size, buffer,
+    if (!buffer || !actor || !VEC_PUSH(&engine->allocs, buffer)) {
+        actor_drop(&engine->actors, actor);
+        return engine_no_memory(engine, err);
+    }
+    buffer_ref(buffer); /* the table's */
+    actor->place = place;
+    actor->context = event->context;
+    work->actor = actor;
+    buffer->born = actor_ref(actor);
+    if (!spans_put(&engine->front, event->address, event->address + event->size, buffer,
                    &engine->shadows)) {
         return engine_no_memory(engine, err);
     }
-    actor->place = place;
-    actor->context = event->context;
-    buffer->born = actor_ref(actor);
-    work->actor = actor;
-    work->buffer = buffer_ref(buffer);
     if (is_strict(engine)) { /* one timeline orders every later access behind it anyway */
         order_host_epoch(&engine->order, host);
         work->at = stamp_ref(&host->now);
     }
     engine->totals.allocations++;
-    queue_push(engine, work);
     return SSAN_OK;
 }
 
@@ -103,21 +105,21 @@ enum ssan_status on_free(struct engine *engine, const struct ssan_ev_free *event
     }
     uint32_t name = place_name(&engine->places, event->call);
     uint32_t place = engine_place(engine, SIDE_FREE, 0, event->site, name, 0, event->alloc);
-    struct work *work = work_create(engine, WORK_FREE);
-    struct actor *actor = engine_actor(engine, SIDE_FREE, event->thread, event->site);
-    if (name == 0 || place == 0 || !work || !actor ||
-        !spans_put(&engine->front, buffer->address, buffer->address + buffer->size, NULL,
-                   &engine->shadows)) {
+    struct work *work = name && place ? queue_add(engine, WORK_FREE) : NULL;
+    if (!work) {
         return engine_no_memory(engine, err);
     }
-    actor->place = place;
-    actor->context = buffer->context;
-    work->actor = actor;
+    work->buffer = buffer; /* takes over the table's reference */
+    engine->allocs.items[event->alloc] = NULL;
+    work->actor = engine_actor(engine, SIDE_FREE, event->thread, event->site);
+    if (!work->actor || !spans_put(&engine->front, buffer->address, buffer->address + buffer->size,
+                                   NULL, &engine->shadows)) {
+        return engine_no_memory(engine, err);
+    }
+    work->actor->place = place;
+    work->actor->context = buffer->context;
     order_host_epoch(&engine->order, host);
     work->at = stamp_ref(&host->now); /* before the join below */
-    work->buffer = buffer;            /* takes over the table's reference */
-    engine->allocs.items[event->alloc] = NULL;
-    queue_push(engine, work);
     order_join_free(&engine->order, host, buffer->context);
     return SSAN_OK;
 }
@@ -240,13 +242,12 @@ enum ssan_status on_pool_alloc(struct engine *engine, const struct ssan_ev_pool_
     if (wraps(event->address, event->size)) {
         return SSAN_OK; /* the program's own words: nothing to mark */
     }
-    struct work *work = work_create(engine, WORK_FILL);
+    struct work *work = queue_add(engine, WORK_FILL);
     if (!work || !map_set(&engine->pool_blocks, event->address, event->size)) {
         return engine_no_memory(engine, err);
     }
     work->address = event->address;
     work->size = event->size;
-    queue_push(engine, work);
     return SSAN_OK;
 }
 
@@ -263,21 +264,21 @@ enum ssan_status on_pool_free(struct engine *engine, const struct ssan_ev_pool_f
                                  .memory = span->buffer->memory,
                                  .address = span->buffer->address,
                                  .size = span->buffer->size};
-    struct work *work = work_create(engine, WORK_HOLE);
-    struct buffer *buffer = buffer_create(&hole, span->buffer->place);
-    struct actor *actor = engine_actor(engine, SIDE_FREE, event->thread, event->site);
     uint32_t place = engine_place(engine, SIDE_FREE, 1, event->site, 0, 0, 0);
-    if (!work || !buffer || !actor || place == 0) {
+    struct work *work = place ? queue_add(engine, WORK_HOLE) : NULL;
+    struct buffer *buffer = work ? work->buffer = buffer_create(&hole, span->buffer->place) : NULL;
+    if (!buffer) {
         return engine_no_memory(engine, err);
     }
-    actor->place = place;
-    buffer->dead = actor_ref(actor);
-    work->actor = actor;
-    work->buffer = buffer;
+    work->actor = engine_actor(engine, SIDE_FREE, event->thread, event->site);
+    if (!work->actor) {
+        return engine_no_memory(engine, err);
+    }
+    work->actor->place = place;
+    buffer->dead = actor_ref(work->actor);
     work->address = event->address;
     work->size = *size;
     map_remove(&engine->pool_blocks, event->address);
-    queue_push(engine, work);
     return SSAN_OK;
 }
 
@@ -293,13 +294,12 @@ enum ssan_status on_ignore(struct engine *engine, const struct ssan_ev_ignore *e
     if (wraps(event->address, event->size)) {
         return SSAN_OK;
     }
-    struct work *work = work_create(engine, WORK_IGNORE);
+    struct work *work = queue_add(engine, WORK_IGNORE);
     if (!work) {
         return engine_no_memory(engine, err);
     }
     work->address = event->address;
     work->size = event->size;
     work->on = event->on != 0;
-    queue_push(engine, work);
     return SSAN_OK;
 }

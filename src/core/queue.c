@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-struct work *work_create(struct engine *engine, enum work_kind kind)
+struct work *queue_add(struct engine *engine, enum work_kind kind)
 {
     struct work *work = engine->spare;
     if (work) {
@@ -18,10 +18,17 @@ struct work *work_create(struct engine *engine, enum work_kind kind)
     } else {
         work = mem_zalloc(1, sizeof *work);
     }
-    if (work) {
-        work->kind = kind;
-        engine->work_bytes += sizeof *work;
+    if (!work) {
+        return NULL;
     }
+    work->kind = kind;
+    engine->work_bytes += sizeof *work;
+    if (engine->last) {
+        engine->last->next = work;
+    } else {
+        engine->first = work;
+    }
+    engine->last = work;
     return work;
 }
 
@@ -45,16 +52,6 @@ static void work_free(struct engine *engine, struct work *work)
     engine->work_bytes -= sizeof *work;
     work->next = engine->spare;
     engine->spare = work;
-}
-
-void queue_push(struct engine *engine, struct work *work)
-{
-    if (engine->last) {
-        engine->last->next = work;
-    } else {
-        engine->first = work;
-    }
-    engine->last = work;
 }
 
 static void judge_in(struct engine *engine, struct buffer *buffer, struct access *access,

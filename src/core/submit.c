@@ -113,7 +113,7 @@ static struct work *op_work(struct engine *engine, const struct actor *actor,
                             const struct stamp *end, const struct item *item,
                             const struct host *host)
 {
-    struct work *work = work_create(engine, WORK_OP);
+    struct work *work = queue_add(engine, WORK_OP);
     if (!work) {
         return NULL;
     }
@@ -124,7 +124,6 @@ static struct work *op_work(struct engine *engine, const struct actor *actor,
     if (is_strict(engine)) {
         work->host = stamp_ref(&host->now);
     }
-    queue_push(engine, work);
     return work;
 }
 

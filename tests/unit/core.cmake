@@ -1,3 +1,3 @@
-foreach(name bytes clock rules)
+foreach(name bytes clock engine rules)
     ssan_test(core_${name} SOURCES core_${name}.c LINKS ssan_core)
 endforeach()
