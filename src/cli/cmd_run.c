@@ -231,6 +231,7 @@ static int run_program(const struct options *options)
     for (i = 0; i < run.feeds.count; i++) {
         feed_close(&run.feeds.items[i]);
     }
+    target_finish(&run.target);
     folder_close(&run.folder);
     VEC_FREE(&run.feeds);
     VEC_FREE(&run.reasons);

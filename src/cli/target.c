@@ -73,11 +73,11 @@ static int exec_result(int told)
 enum ssan_status target_start(struct target *target, char **arguments, const char *session,
                               struct ssan_error *err)
 {
-    sigset_t mask, old;
+    sigset_t mask;
     int pipes[2], error;
     memset(target, 0, sizeof *target);
     fill_mask(&mask);
-    if (sigprocmask(SIG_BLOCK, &mask, &old) != 0 ||
+    if (sigprocmask(SIG_BLOCK, &mask, &target->old_mask) != 0 ||
         (target->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)) < 0 ||
         pipe2(pipes, O_CLOEXEC) != 0) {
         return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
@@ -85,7 +85,7 @@ enum ssan_status target_start(struct target *target, char **arguments, const cha
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     target->pid = fork();
     if (target->pid == 0) {
-        become(arguments, session, &old, pipes[1]);
+        become(arguments, session, &target->old_mask, pipes[1]);
     }
     error = errno;
     close(pipes[1]);
@@ -139,6 +139,15 @@ void target_wait(struct target *target, int timeout_ms)
         take(target, &info);
     }
     reap(target);
+}
+
+void target_finish(struct target *target)
+{
+    if (target->signals > 0) {
+        close(target->signals);
+        sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
+        target->signals = 0;
+    }
 }
 
 const char *target_signal_name(int number)

@@ -8,12 +8,14 @@
 
 #include "base/status.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct target {
     pid_t pid;
-    int signals; /* signalfd */
+    int signals;       /* signalfd; 0: none */
+    sigset_t old_mask; /* of the tool, given back by target_finish */
     bool ended;
     int code;         /* exit code, 128+n when a signal ended it */
     int end_signal;   /* 0: none */
@@ -29,6 +31,9 @@ enum ssan_status target_start(struct target *target, char **arguments, const cha
 /* Waits up to `timeout_ms` for signals and takes what came: ends of processes, signals to pass on,
  * SIGUSR1. */
 void target_wait(struct target *target, int timeout_ms);
+
+/* Stops watching; the signals do what they did before. Zeroed is fine. */
+void target_finish(struct target *target);
 
 /* "SIGKILL"; "signal 77" for one without a name. */
 const char *target_signal_name(int number);

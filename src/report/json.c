@@ -165,9 +165,7 @@ static json_t *fix_value(struct json_build *build, const struct fix *fix)
         json_t *one = json_object();
         json_put(build, one, "file", json_text(edit->file));
         json_put(build, one, "line", json_integer(edit->line));
-        if (edit->insert_before) {
-            json_put(build, one, "insert_before", json_text(edit->insert_before));
-        }
+        json_put(build, one, "insert_before", json_text(edit->insert_before));
         if (edit->remove) {
             json_put(build, one, "remove", json_true());
         }

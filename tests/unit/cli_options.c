@@ -1,0 +1,192 @@
+/* Options: each word of options.def is taken, those of later parts are refused by name, the
+ * environment comes first. */
+#include "cli/options.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#define MAX_WORDS 16
+
+/* Reads `words` (one space between two) behind the verb. */
+static enum ssan_status read_words(struct options *options, enum verb_mask verb, const char *words,
+                                   const char *defaults, struct ssan_error *err)
+{
+    static char text[1024];
+    static char *argv[MAX_WORDS + 2];
+    int argc = 1;
+    char *p;
+    argv[0] = (char *)"run";
+    strcpy(text, words);
+    for (p = strtok(text, " "); p; p = strtok(NULL, " ")) {
+        argv[argc++] = p;
+    }
+    argv[argc] = NULL;
+    memset(err, 0, sizeof *err);
+    return options_read(options, verb, argc, argv, defaults, err);
+}
+
+static void every_option_is_taken(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN,
+                                "--device virtual --schedule random:7 --order documented "
+                                "--threads=strict --host off --accesses exact --quiet --verbose",
+                                "--trace 't x' --format json --output o --color never "
+                                "--error-exitcode 9 --with-addresses --shadow-limit 512M",
+                                &err),
+                     SSAN_OK);
+    assert_int_equal(options.device, DEVICE_VIRTUAL);
+    assert_string_equal(options.schedule, "random:7");
+    assert_true(options.documented && options.strict && options.quiet && options.verbose);
+    assert_string_equal(options.trace, "t x");
+    assert_int_equal(options.format, FORMAT_JSON);
+    assert_string_equal(options.output, "o");
+    assert_int_equal(options.color, COLOR_NEVER);
+    assert_int_equal(options.error_exitcode, 9);
+    assert_true(options.with_addresses);
+    assert_int_equal(options.shadow_limit, 512 << 20);
+    assert_int_equal(options.argument_count, 0);
+    options_finish(&options);
+}
+
+static void defaults_without_words(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN, "", NULL, &err), SSAN_OK);
+    assert_int_equal(options.device, DEVICE_AUTO);
+    assert_string_equal(options.schedule, "eager");
+    assert_false(options.documented || options.strict || options.quiet || options.help);
+    assert_int_equal(options.error_exitcode, 66);
+    options_finish(&options);
+}
+
+static void the_command_line_wins(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN, "--schedule eager --order observed",
+                                "--schedule lazy --order documented", &err),
+                     SSAN_OK);
+    assert_string_equal(options.schedule, "eager");
+    assert_false(options.documented);
+    options_finish(&options);
+}
+
+static void the_program_ends_options(void **state)
+{
+    static const char *const lines[] = {"-- prog --quiet -x", "--verbose -- prog --quiet -x",
+                                        "prog --quiet -x"};
+    size_t i;
+    for (i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct options options;
+        struct ssan_error err;
+        assert_int_equal(read_words(&options, VERB_RUN, lines[i], NULL, &err), SSAN_OK);
+        assert_int_equal(options.argument_count, 3);
+        assert_string_equal(options.arguments[0], "prog");
+        assert_string_equal(options.arguments[1], "--quiet");
+        assert_string_equal(options.arguments[2], "-x");
+        assert_null(options.arguments[3]);
+        assert_false(options.quiet);
+        options_finish(&options);
+    }
+}
+
+static void traces_may_stand_anywhere(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_CHECK, "a --quiet b -", "--schedule lazy", &err),
+                     SSAN_OK);
+    assert_int_equal(options.argument_count, 3);
+    assert_string_equal(options.arguments[1], "b");
+    assert_string_equal(options.arguments[2], "-");
+    assert_true(options.quiet);
+    options_finish(&options);
+}
+
+static void refused(const char *words, const char *defaults, const char *says)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN, words, defaults, &err), SSAN_USAGE);
+    if (!strstr(err.text, says)) {
+        fail_msg("'%s' says: %s", words, err.text);
+    }
+    options_finish(&options);
+}
+
+static void later_parts_are_named(void **state)
+{
+    static const char *const words[] = {
+        "--device gpu",   "--device virtual:2", "--schedule order:s1.1", "--schedule file:x",
+        "--host light",   "--host precise",     "--accesses footprint",  "--accesses off",
+        "--format short", "--format sarif",     "--format html",
+    };
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        refused(words[i], NULL, "is not there yet");
+    }
+}
+
+static void wrong_words(void **state)
+{
+    refused("--device abacus", NULL, "does not take 'abacus'");
+    refused("--schedule random", NULL, "takes a number");
+    refused("--schedule random:x", NULL, "takes a number");
+    refused("--error-exitcode 0", NULL, "from 1 to 255");
+    refused("--error-exitcode 256", NULL, "from 1 to 255");
+    refused("--error-exitcode 9x", NULL, "from 1 to 255");
+    refused("--shadow-limit 0", NULL, "takes a size");
+    refused("--shadow-limit -1", NULL, "takes a size");
+    refused("--shadow-limit 99999999999T", NULL, "takes a size");
+    refused("--shadow-limit 1Q", NULL, "takes a size");
+    refused("", "--device abacus", "STREAMSAN_OPTIONS: --device does not take 'abacus'");
+    refused("", "prog", "which is no option");
+    refused("", "'open", "does not end");
+}
+
+/* getopt tells these itself, on stderr. */
+static void unknown_options(void **state)
+{
+    refused("--frobnicate -- x", NULL, "");
+    refused("--output", NULL, "");
+    refused("--quiet=1 -- x", NULL, "");
+}
+
+static void no_memory(void **state)
+{
+    uint64_t nth;
+    for (nth = 1; nth < 4; nth++) {
+        struct options options;
+        struct ssan_error err;
+        enum ssan_status status;
+        mem_fail_at(nth);
+        status = read_words(&options, VERB_RUN, "--quiet", "--verbose", &err);
+        mem_fail_at(0);
+        assert_true(status == SSAN_OK || status == SSAN_NO_MEMORY);
+        options_finish(&options);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(defaults_without_words),
+        cmocka_unit_test(the_command_line_wins),
+        cmocka_unit_test(the_program_ends_options),
+        cmocka_unit_test(traces_may_stand_anywhere),
+        cmocka_unit_test(later_parts_are_named),
+        cmocka_unit_test(wrong_words),
+        cmocka_unit_test(unknown_options),
+        cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

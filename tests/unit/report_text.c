@@ -1,0 +1,240 @@
+/* The text form: a sentence for each nearest miss, its width, what it never shows, and its limits.
+ */
+#include "golden/fixtures.h"
+
+#include "report/report.h"
+#include "report/text_parts.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const struct {
+    enum nearest_kind kind;
+    const char *sentence;
+} sentences[] = {
+    {NEAREST_RECORDED_NOT_WAITED,
+     "'ready' (recorded at :33) covers P2, but no stream waits for it before C1."},
+    {NEAREST_WRONG_EVENT, "'consumer' waits for 'copied' (recorded at :30, before scale); 'ready' "
+                          "(:33) covers P2."},
+    {NEAREST_RECORDED_EARLY,
+     "'consumer' waits for 'ready', but that was recorded at :30, before scale."},
+    {NEAREST_WAITED_LATE, "'consumer' waits for 'ready' at :36, after add was enqueued."},
+    {NEAREST_NEVER_RECORDED, "'consumer' waits for 'ready' at :36, but waiting for an event that "
+                             "was never recorded orders nothing."},
+    {NEAREST_RE_RECORDED, "the wait at :36 uses the record of :38 on 'consumer', not that of :33."},
+    {NEAREST_HOST_LATE, "the host waits for 'producer' at :37, after add was enqueued."},
+    {NEAREST_LEGACY_EXEMPT, "'producer' and 'consumer' were created with cudaStreamNonBlocking, so "
+                            "the default stream does not order them."},
+    {NEAREST_PAGEABLE_STAGING,
+     "the copy from pageable memory may return before the device has read it."},
+    {NEAREST_HOST_THREADS,
+     "thread 1 records 'ready' at :33, but nothing orders thread 2's wait at :36 after that."},
+    {NEAREST_NONE, "nothing orders 'producer' and 'consumer' at all."},
+};
+
+static void each_miss_has_its_sentence(void **state)
+{
+    size_t i;
+    assert_int_equal(sizeof sentences / sizeof *sentences, NEAREST_NONE + 1);
+    for (i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+        struct report report;
+        struct strbuf text = {0};
+        fixture_handover(&report);
+        fixture_set_nearest(&report, sentences[i].kind);
+        text_nearest(&text, &report, report.findings[0]);
+        assert_string_equal(strbuf_text(&text), sentences[i].sentence);
+        strbuf_finish(&text);
+        report_finish(&report);
+    }
+}
+
+static void one_blocking_stream_is_not_exempt(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    fixture_handover(&report);
+    fixture_set_nearest(&report, NEAREST_LEGACY_EXEMPT);
+    report.streams[0].flavour = SSAN_stream_flavour_LEGACY;
+    text_nearest(&text, &report, report.findings[0]);
+    assert_string_equal(strbuf_text(&text), "'consumer' was created with cudaStreamNonBlocking, so "
+                                            "the default stream does not order it.");
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+/* Every line but titles and blank ones is at most REPORT_COLUMNS long. */
+static void assert_width(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        if (length > REPORT_COLUMNS && text[0] == ' ') {
+            fail_msg("%zu columns: %.*s", length, (int)length, text);
+        }
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void (*const fixtures[])(struct report *) = {
+    fixture_handover,    fixture_host_write, fixture_lifetimes, fixture_advice,
+    fixture_portability, fixture_long_names, fixture_losses,
+};
+
+static void bodies_keep_their_width(void **state)
+{
+    size_t i;
+    for (i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
+        int verbose;
+        for (verbose = 0; verbose < 2; verbose++) {
+            struct report report;
+            struct strbuf text = {0};
+            struct text_options options = {.verbose = verbose, .with_addresses = verbose};
+            fixtures[i](&report);
+            report_text(&text, &report, &options);
+            assert_false(text.failed);
+            assert_width(strbuf_text(&text));
+            strbuf_finish(&text);
+            report_finish(&report);
+        }
+    }
+}
+
+static void pointers_only_when_asked(void **state)
+{
+    int asked;
+    for (asked = 0; asked < 2; asked++) {
+        struct report report;
+        struct strbuf text = {0};
+        struct text_options options = {.with_addresses = asked};
+        fixture_handover(&report);
+        report_text(&text, &report, &options);
+        assert_int_equal(strstr(strbuf_text(&text), "0x") != NULL, asked);
+        strbuf_finish(&text);
+        report_finish(&report);
+    }
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t count = 0;
+    while ((text = strstr(text, what))) {
+        count++;
+        text += strlen(what);
+    }
+    return count;
+}
+
+static void many_findings_are_counted(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    size_t i;
+    fixture_handover(&report);
+    for (i = 1; i < 53; i++) {
+        report.findings[i] = report.findings[0];
+    }
+    report.finding_count = 53;
+    report_text(&text, &report, &options);
+    assert_int_equal(count_of(strbuf_text(&text), "[SSAN-RAW]"), REPORT_MAX_PRINTED);
+    assert_non_null(
+        strstr(strbuf_text(&text), "3 more findings are not printed, 3 of them errors"));
+    strbuf_clear(&text);
+    options.verbose = true;
+    report_text(&text, &report, &options);
+    assert_int_equal(count_of(strbuf_text(&text), "[SSAN-RAW]"), 53);
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void quiet_prints_nothing(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {.quiet = true};
+    fixture_handover(&report);
+    report_text(&text, &report, &options);
+    assert_int_equal(text.length, 0);
+    report_finish(&report);
+}
+
+static void color_is_only_color(void **state)
+{
+    struct report report;
+    struct strbuf plain = {0}, color = {0};
+    struct text_options options = {0};
+    char *from, *to;
+    fixture_handover(&report);
+    report_text(&plain, &report, &options);
+    options.color = true;
+    report_text(&color, &report, &options);
+    assert_string_not_equal(strbuf_text(&plain), strbuf_text(&color));
+    for (from = to = color.text; *from;) {
+        if (*from == '\033') {
+            from = strchr(from, 'm') + 1;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+    assert_string_equal(strbuf_text(&plain), color.text);
+    strbuf_finish(&plain);
+    strbuf_finish(&color);
+    report_finish(&report);
+}
+
+static void unchecked_fixes_are_not_shown(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    fixture_handover(&report);
+    ((struct fix *)report.findings[0]->fix)->checked = false;
+    report_text(&text, &report, &options);
+    assert_null(strstr(strbuf_text(&text), "cudaStreamWaitEvent"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void no_memory_shows(void **state)
+{
+    uint64_t nth, needed;
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {.verbose = true};
+    fixture_handover(&report);
+    mem_fail_at(0);
+    report_text(&text, &report, &options);
+    needed = mem_count();
+    assert_true(needed > 0);
+    for (nth = 1; nth <= needed; nth++) {
+        struct strbuf less = {0};
+        mem_fail_at(nth);
+        report_text(&less, &report, &options);
+        mem_fail_at(0);
+        assert_true(less.failed);
+        strbuf_finish(&less);
+    }
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_miss_has_its_sentence),
+        cmocka_unit_test(one_blocking_stream_is_not_exempt),
+        cmocka_unit_test(bodies_keep_their_width),
+        cmocka_unit_test(pointers_only_when_asked),
+        cmocka_unit_test(many_findings_are_counted),
+        cmocka_unit_test(quiet_prints_nothing),
+        cmocka_unit_test(color_is_only_color),
+        cmocka_unit_test(unchecked_fixes_are_not_shown),
+        cmocka_unit_test(no_memory_shows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* Statements cut out of source text. */
+#include "symbol/source.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    uint32_t line;
+    const char *statement;
+} cases[] = {
+    {"a();\n  b(1,\n    2);\nc();\n", 2, "b(1, 2);"},
+    {"x\n    add<<<grid, 256, 0, s>>>(d,   n);  // C1\n", 2, "add<<<grid, 256, 0, s>>>(d, n);"},
+    {"CHECK(\n  cudaMalloc(&dev,\n    bytes));\nnext();", 2, "cudaMalloc(&dev, bytes))"},
+    {"for (int i = 0; i < 4; i++) {\n  f(i);\n}\n", 1, "for (int i = 0; i < 4; i++) {"},
+    {"if (err)\n  f();\ng();\n", 1, "if (err) f();"},
+    {"f(/* why\n not */ 1);\n", 1, "f( 1);"},
+    {"puts(\"a; b // c\"); d();\n", 1, "puts(\"a; b // c\"); d();"},
+    {"f(';', '\\'', \"\\\"\",\n 2);\n", 1, "f(';', '\\'', \"\\\"\", 2);"},
+    {"f(a,\n#ifdef X\n b);\n", 1, "f(a,"},
+    {"} else\n  g(1);\n", 2, "g(1);"},
+    {"scale\n<<<1,\n2>>>(d)\n;\n", 1, "scale <<<1, 2>>>(d) ;"},
+    {"last(1", 1, "last(1"},
+    {"one\n", 2, ""},
+};
+
+static void statements(void **state)
+{
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[SOURCE_MAX_BYTES + 1];
+        size_t length = source_join(cases[i].text, strlen(cases[i].text), cases[i].line, out);
+        assert_string_equal(out, cases[i].statement);
+        assert_int_equal(length, strlen(out));
+    }
+}
+
+static void long_ones_are_cut(void **state)
+{
+    char text[2000], out[SOURCE_MAX_BYTES + 1];
+    size_t i;
+    memset(text, 'x', sizeof text);
+    assert_int_equal(source_join(text, sizeof text, 1, out), SOURCE_MAX_BYTES);
+    for (i = 0; i < sizeof text; i++) {
+        text[i] = i % 2 ? '\n' : '(';
+    }
+    assert_int_equal(source_join(text, sizeof text, 1, out), 2 * SOURCE_MAX_LINES - 1);
+}
+
+static void files_that_are_not_there(void **state)
+{
+    struct source_cache *cache = source_create();
+    const char *text;
+    assert_null(source_statement(cache, "/nonexistent/a.cu", 1));
+    assert_null(source_statement(cache, __FILE__, 1)); /* a comment */
+    text = source_statement(cache, __FILE__, 2);
+    assert_string_equal(text, "#include \"symbol/source.h\"");
+    assert_ptr_equal(source_statement(cache, __FILE__, 2), text);
+    assert_null(source_statement(cache, __FILE__, 1000000));
+    source_destroy(cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements),
+        cmocka_unit_test(long_ones_are_cut),
+        cmocka_unit_test(files_that_are_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
