@@ -65,8 +65,11 @@ static void damage(struct feed *feed)
 }
 
 /* Gives an event to everybody; false when the feed can't go on. */
-static bool take(struct feed *feed, const struct ssan_event *event)
+static bool take(struct feed *feed, struct ssan_event *event)
 {
+    if (feed->sites) {
+        sites_shorten(feed->sites, event);
+    }
     if (feed->keeper) {
         keeper_put(feed->keeper, event);
     }

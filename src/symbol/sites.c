@@ -80,6 +80,16 @@ bool sites_take(struct sites *sites, const struct ssan_event *event)
     return true;
 }
 
+void sites_shorten(const struct sites *sites, struct ssan_event *event)
+{
+    size_t left;
+    if (event->kind == SSAN_EV_line && event->line.file.length > 0) {
+        event->line.file.ptr =
+            symbols_shorten(sites->symbols, event->line.file.ptr, event->line.file.length, &left);
+        event->line.file.length = (uint32_t)left;
+    }
+}
+
 /* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
  * was among them. */
 static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,

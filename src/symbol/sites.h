@@ -17,6 +17,10 @@ struct sites *sites_create(const char *directory);
  * memory. */
 bool sites_take(struct sites *sites, const struct ssan_event *event);
 
+/* A `line` event of a producer gets the path that a report shows. Other events are left as they
+ * are. */
+void sites_shorten(const struct sites *sites, struct ssan_event *event);
+
 /* Gives a `line` event for each frame of each site that has frames and no line event yet, in order
  * of site and depth. The stack ends with `main`. False when out of memory. */
 bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),

@@ -83,19 +83,21 @@ bool symbols_add_module(struct symbols *symbols, uint32_t id, const char *path,
     return true;
 }
 
-/* A path below the directory without it. */
-static const char *shortened(const struct symbols *symbols, const char *path)
+const char *symbols_shorten(const struct symbols *symbols, const char *path, size_t length,
+                            size_t *left)
 {
-    size_t length = symbols->directory_length;
-    if (length > 0 && strncmp(path, symbols->directory, length) == 0) {
-        if (symbols->directory[length - 1] == '/') {
-            return path + length;
+    size_t skip = symbols->directory_length;
+    if (skip > 0 && length > skip && memcmp(path, symbols->directory, skip) == 0) {
+        if (path[skip] == '/') {
+            skip++;
+        } else if (symbols->directory[skip - 1] != '/') {
+            skip = 0;
         }
-        if (path[length] == '/') {
-            return path + length + 1;
-        }
+    } else {
+        skip = 0;
     }
-    return path;
+    *left = length - skip;
+    return path + skip;
 }
 
 /* "./a.cu" and "a/./b.cu" as "a.cu" and "a/b.cu", in place. */
@@ -115,6 +117,7 @@ static void drop_dots(char *path)
 static void fill(struct symbols *symbols, struct symbol_frame *frame,
                  const struct object_frame *from)
 {
+    size_t length;
     frame->function = from->function;
     frame->line = from->line;
     if (from->file) {
@@ -122,7 +125,7 @@ static void fill(struct symbols *symbols, struct symbol_frame *frame,
         if (clean) {
             drop_dots(clean);
             frame->text = source_statement(symbols->sources, clean, from->line);
-            frame->file = shortened(symbols, clean);
+            frame->file = symbols_shorten(symbols, clean, strlen(clean), &length);
         }
     }
 }

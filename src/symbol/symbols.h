@@ -35,6 +35,10 @@ bool symbols_add_module(struct symbols *symbols, uint32_t id, const char *path,
 size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_frame *frames,
                        size_t room);
 
+/* The part of a path behind `directory`, or the path. */
+const char *symbols_shorten(const struct symbols *symbols, const char *path, size_t length,
+                            size_t *left);
+
 /* Appends what went wrong with modules ("prog has changed since the run: no lines"), one a line;
  * nothing when all is well. Only modules that frames were asked of. */
 void symbols_explain(const struct symbols *symbols, struct strbuf *out);
