@@ -241,12 +241,14 @@ void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)
     }
     struct barrier *barrier = &w->block->barriers[id];
     const uint32_t count = (uint32_t)__builtin_popcount(mask);
-    barrier->expected = expected;
     w->block->has_arrivals = true;
-    barrier->arrived += count;
-    if (expected && (w->live & (0u - w->live)) & mask) {
-        /* a barrier with a count counts warps: lanes that are not there have arrived */
-        barrier->arrived += WARP_LANES - (uint32_t)__builtin_popcount(w->live);
+    if (expected && expected != w->exec->warps * WARP_LANES) {
+        /* counts warps: the first lanes of one that come stand for all of it */
+        barrier->expected = expected;
+        barrier->arrived += barrier->warps & 1u << w->index ? 0 : WARP_LANES;
+        barrier->warps |= 1u << w->index;
+    } else {
+        barrier->arrived += count;
     }
     if (op->sub >= BARRIER_popc) {
         barrier->votes += count;

@@ -501,10 +501,6 @@ bool lower_nothing(struct parser *p, struct inst *in, int arg)
     if (mod_take(in, "tensormap")) {
         return parse_fail(p, SSAN_UNSUPPORTED, in->line, "opcode prefetch.tensormap");
     }
-    if (arg == 2 &&
-        in->opcode[0] == 'd') { /* discard makes memory undefined: nothing that can be relied on */
-        return parse_fail(p, SSAN_UNSUPPORTED, in->line, "opcode discard");
-    }
     take_space(in);
     mod_take(in, "L1");
     mod_take(in, "L2");

@@ -98,6 +98,7 @@ struct warp {
 struct barrier {
     uint32_t arrived;    /* threads */
     uint32_t expected;   /* 0: all live threads of the block */
+    uint32_t warps;      /* that have arrived, if `expected` is given */
     uint32_t votes, yes; /* bar.red */
 };
 
