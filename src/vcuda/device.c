@@ -22,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct device device = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
+struct device device = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .suspected = UINT64_MAX};
 
 static _Thread_local cudaError_t last_error;
 

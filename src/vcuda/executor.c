@@ -104,9 +104,9 @@ static void describe_place(uint64_t address, char *text, size_t room)
                  (unsigned long long)(address - block.address), (unsigned long long)block.size);
     } else if (memory_find_before(address, &block) &&
                address - block.address < 4 * block.size + 65536) {
+        uint64_t distance = address - block.address - block.size;
         snprintf(text, room, "; it is %llu bytes behind the end of a block of %llu bytes",
-                 (unsigned long long)(address - block.address - block.size),
-                 (unsigned long long)block.size);
+                 (unsigned long long)distance, (unsigned long long)block.size);
     } else if (address >= 4096 && !memory_is_device_address(address)) {
         snprintf(text, room, "; it is no memory of the device");
     }

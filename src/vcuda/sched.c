@@ -190,7 +190,12 @@ static void join_step(void)
     if (op) {
         sched_run(op);
     } else if (any_parked() && is_deadlock()) {
-        executor_fail_stuck(any_parked());
+        if (device.suspected == device.progress) {
+            executor_fail_stuck(any_parked());
+        } else {
+            /* What the last host thread wrote before it came to wait may have released it. */
+            device.suspected = ++device.progress;
+        }
     } else if (any_parked()) {
         wait_for_change(RETRY_NS);
         device.progress++; /* the host's own memory may have changed */

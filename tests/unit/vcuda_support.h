@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "trace/event.h"
 
-#include "../../src/cc/include/cuda_runtime_api.h"
+#include "cuda_runtime_api.h"
 
 #include <stdbool.h>
 #include <stddef.h>
