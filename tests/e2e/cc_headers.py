@@ -8,7 +8,7 @@ import unittest
 from cc_support import CLANGS, LIB_DIR, ROOT, SOURCES, Case, main
 
 # Headers that C programs and compilers without CUDA include.
-PLAIN = ["cuda_runtime_api.h", "cuda_runtime.h", "driver_types.h", "vector_types.h", "vector_functions.h",
+PLAIN = ["cuda_runtime_api.h", "cuda_runtime.h", "driver_types.h", "vector_types.h", "vector_functions.h", "driver_functions.h",
          "builtin_types.h", "host_defines.h", "cuda.h", "cuda_profiler_api.h", "device_launch_parameters.h",
          "math_constants.h", "ssan/compiler_abi.h", "streamsan/annotate.h"]
 REFUSED = ["cuda_fp16.h", "cublas_v2.h", "mma.h", "curand_kernel.h"]

@@ -4,13 +4,14 @@ import unittest
 
 from cc_support import CLANGS, SOURCES, Case, main
 
-STANDARDS = ["c++11", "c++14", "c++17", "c++20", "gnu++14", "gnu++17", "gnu++20"]
+STANDARDS = ["c++11", "c++14", "c++17", "c++20", "gnu++17"] # by the newest clang
+OLDER_STANDARDS = ["c++11", "gnu++20"]
 
 
 class Library(Case):
     def test_standard_headers(self):
         for clang in CLANGS:
-            for standard in STANDARDS:
+            for standard in STANDARDS if clang == CLANGS[0] else OLDER_STANDARDS:
                 with self.subTest(clang=clang, standard=standard):
                     # Clang 14 itself crashes on <regex> as CUDA in C++20.
                     flags = ["-DNO_REGEX"] if clang == "clang-14" and standard.endswith("20") else []
@@ -19,7 +20,7 @@ class Library(Case):
 
     def test_device_functions_at_every_level(self):
         for clang in CLANGS:
-            for level in ("-O0", "-O2", "-O3"):
+            for level in ("-O0", "-O3"):
                 for source in ("device_math.cu", "atomics.cu", "host_api.cu"):
                     with self.subTest(clang=clang, level=level, source=source):
                         self.cc("-c", level, "-Wall", "-Wextra", "-Werror", SOURCES / source, clang=clang)
@@ -33,7 +34,7 @@ class Library(Case):
         for clang in CLANGS:
             for level in ("-O0", "-O2"):
                 seen = set()
-                for source in ("device_declared.cu", "device_math.cu", "atomics.cu", "standard_library.cu"):
+                for source in ("device_declared.cu", "device_math.cu", "atomics.cu"):
                     self.cc("-ptx", level, SOURCES / source, "-o", "out.ptx", clang=clang)
                     text = (self.folder / "out.ptx").read_text()
                     seen |= set(re.findall(r"\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", text))

@@ -214,7 +214,8 @@ class thread_block_tile : public details::warp_lanes {
     /* The last tile of a block may have fewer threads than its size. */
     SSAN_CG_ static unsigned int tile_mask()
     {
-        unsigned int left = blockDim.x * blockDim.y * blockDim.z - (details::rank_in_block() & ~31u);
+        unsigned int left =
+            blockDim.x * blockDim.y * blockDim.z - (details::rank_in_block() & ~31u);
         unsigned int there = left >= 32 ? 0xffffffffu : (1u << left) - 1;
         return all_bits() << first_lane() & there;
     }

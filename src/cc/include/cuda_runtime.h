@@ -15,6 +15,7 @@
 #endif
 
 #include "cuda_runtime_api.h"
+#include "driver_functions.h"
 #include "vector_functions.h"
 
 #if defined(__CUDA__) && defined(__clang__)

@@ -43,26 +43,6 @@ SSAN_MAKE_VECTORS_(float, float)
 SSAN_MAKE_VECTORS_(double, double)
 
 #undef SSAN_MAKE_VECTORS_
-
-/* Parts of 3D copies. */
-#ifdef SSAN_CC_DRIVER_TYPES_H
-SSAN_MAKE_ struct cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize,
-                                                     size_t ysize)
-{
-    struct cudaPitchedPtr p = {ptr, pitch, xsize, ysize};
-    return p;
-}
-SSAN_MAKE_ struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
-{
-    struct cudaPos p = {x, y, z};
-    return p;
-}
-SSAN_MAKE_ struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
-{
-    struct cudaExtent e = {width, height, depth};
-    return e;
-}
-#endif
 #undef SSAN_MAKE_
 
 #endif

@@ -33,7 +33,8 @@
 #include <limits>
 
 #include "../cuda.h"
-#include "../vector_types.h"
+#include "../vector_functions.h"
+#include "spaces.h"
 
 #include <__clang_cuda_builtin_vars.h>
 #define __DEVICE_LAUNCH_PARAMETERS_H__
@@ -94,7 +95,20 @@ __device__ static inline void free(void *ptr)
 } // namespace std
 
 #include <__clang_cuda_cmath.h>
+/* Newer versions have these as instructions of sm_80; ours work on every device. */
+#define __reduce_add_sync ssan_unused_reduce_add_sync
+#define __reduce_min_sync ssan_unused_reduce_min_sync
+#define __reduce_max_sync ssan_unused_reduce_max_sync
+#define __reduce_and_sync ssan_unused_reduce_and_sync
+#define __reduce_or_sync  ssan_unused_reduce_or_sync
+#define __reduce_xor_sync ssan_unused_reduce_xor_sync
 #include <__clang_cuda_intrinsics.h>
+#undef __reduce_add_sync
+#undef __reduce_min_sync
+#undef __reduce_max_sync
+#undef __reduce_and_sync
+#undef __reduce_or_sync
+#undef __reduce_xor_sync
 #include <__clang_cuda_complex_builtins.h>
 
 #pragma pop_macro("__THROW")

@@ -1,4 +1,4 @@
-/* Device functions that clang's own headers lack: sleep, timers, address spaces, warp reductions;
+/* Device functions that clang's own headers lack: sleep, timers, warp reductions;
  * and for host code of .cu files the few functions that CUDA adds to its mathematics.
  *
  * Each names its PTX instruction. Warp reductions are exchanges among the lanes of the mask, as the
@@ -19,40 +19,6 @@ SSAN_DEVICE_ unsigned long long __globaltimer(void)
     unsigned long long now;
     __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
-}
-
-SSAN_DEVICE_ unsigned int __isGlobal(const void *ptr)
-{
-    return __nvvm_isspacep_global(ptr);
-}
-SSAN_DEVICE_ unsigned int __isShared(const void *ptr)
-{
-    return __nvvm_isspacep_shared(ptr);
-}
-SSAN_DEVICE_ unsigned int __isConstant(const void *ptr)
-{
-    return __nvvm_isspacep_const(ptr);
-}
-SSAN_DEVICE_ unsigned int __isLocal(const void *ptr)
-{
-    return __nvvm_isspacep_local(ptr);
-}
-
-SSAN_DEVICE_ size_t __cvta_generic_to_global(const void *ptr)
-{
-    return __nv_cvta_generic_to_global_impl(ptr);
-}
-SSAN_DEVICE_ size_t __cvta_generic_to_shared(const void *ptr)
-{
-    return __nv_cvta_generic_to_shared_impl(ptr);
-}
-SSAN_DEVICE_ void *__cvta_global_to_generic(size_t ptr)
-{
-    return __nv_cvta_global_to_generic_impl(ptr);
-}
-SSAN_DEVICE_ void *__cvta_shared_to_generic(size_t ptr)
-{
-    return __nv_cvta_shared_to_generic_impl(ptr);
 }
 
 /* Every lane of the mask gets the value over all its lanes; each reads the others one after
