@@ -107,6 +107,33 @@ uint32_t place_name(struct places *places, struct ssan_str name)
     return (uint32_t)places->texts.count;
 }
 
+static bool is_recent(const struct places *places, const struct place_recent *recent,
+                      struct place_key key, struct ssan_str name)
+{
+    const struct place_key *known = &recent->key;
+    if (recent->place == 0 || known->kind != key.kind || known->op_kind != key.op_kind ||
+        known->site != key.site || known->flavour != key.flavour) {
+        return false;
+    }
+    const struct place_name *text = &places->texts.items[known->name - 1];
+    return text->length == name.length &&
+           (name.length == 0 || memcmp(text->text, name.ptr, name.length) == 0);
+}
+
+uint32_t place_of(struct places *places, struct place_key key, struct ssan_str name)
+{
+    struct place_recent *recent = &places->recent[key.site % PLACE_RECENT];
+    if (is_recent(places, recent, key, name)) {
+        return recent->place;
+    }
+    key.name = place_name(places, name);
+    uint32_t place = key.name == 0 ? 0 : place_intern(places, key);
+    if (place != 0) {
+        *recent = (struct place_recent){.key = key, .place = place};
+    }
+    return place;
+}
+
 uint64_t places_bytes(const struct places *places)
 {
     uint64_t bytes = (places->index.room + places->names.room) * 24 +

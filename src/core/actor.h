@@ -39,12 +39,32 @@ struct place_key {
     uint32_t kind, op_kind, site, name, flavour;
 };
 
+/* Without a site nothing tells two calls apart but what they work on: `instead` (a stream, a
+ * buffer, a thread). */
+static inline struct place_key place_key(enum side_kind kind, uint32_t what, uint32_t site,
+                                         uint32_t flavour, uint32_t instead)
+{
+    return (struct place_key){.kind = (uint32_t)kind | (site == 0 ? 256u : 0u),
+                              .op_kind = what,
+                              .site = site == 0 ? instead : site,
+                              .flavour = flavour};
+}
+
 struct place_name {
     char *text;
     uint32_t length;
 };
 
+/* The last call of a site: the same site makes the same call nearly always. */
+struct place_recent {
+    struct place_key key;
+    uint32_t place;
+};
+
+#define PLACE_RECENT 256u
+
 struct places {
+    struct place_recent recent[PLACE_RECENT];
     struct map index; /* hash -> id; collisions probe on */
     VEC(struct place_key) keys;
     struct map names; /* hash -> name id */
@@ -53,6 +73,9 @@ struct places {
 
 /* 0 when out of memory. */
 uint32_t place_intern(struct places *places, struct place_key key);
+/* The place of a call, by its name: place_name and place_intern in one, with a short way for what
+ * came before. */
+uint32_t place_of(struct places *places, struct place_key key, struct ssan_str name);
 uint32_t place_name(struct places *places, struct ssan_str name);
 uint64_t places_bytes(const struct places *places);
 void places_finish(struct places *places);

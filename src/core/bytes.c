@@ -14,12 +14,56 @@
 /* A leaf with at most this many runs is kept as runs. */
 #define SPARSE_LEAF_RUNS 8u
 
+/* Room for one more piece. */
+static bool grow(struct bytes *set)
+{
+    if (set->count < set->room || (set->room == 0 && set->count == 0)) {
+        return true;
+    }
+    if (set->room > UINT32_MAX / 2) {
+        return false;
+    }
+    uint32_t room = set->room > 0 ? set->room * 2 : 4;
+    struct piece *many = mem_resize(set->room > 0 ? set->many : NULL, room, sizeof(struct piece));
+    if (!many) {
+        return false;
+    }
+    if (set->room == 0) {
+        many[0] = set->one;
+    }
+    set->many = many;
+    set->room = room;
+    return true;
+}
+
+/* Gives back what sealing made superfluous: sets live long in shadow. */
+static void shrink(struct bytes *set)
+{
+    if (set->room == 0 || set->count > set->room / 2) {
+        return;
+    }
+    if (set->count <= 1) {
+        struct piece *many = set->many;
+        struct piece one = set->count > 0 ? many[0] : (struct piece){0};
+        mem_free(many);
+        set->one = one;
+        set->room = 0;
+        return;
+    }
+    struct piece *many = mem_resize(set->many, set->count, sizeof(struct piece));
+    if (many) {
+        set->many = many;
+        set->room = set->count;
+    }
+}
+
 static bool push(struct bytes *set, struct piece piece)
 {
     uint64_t end = piece_end(&piece);
-    if (!VEC_PUSH(set, piece)) {
+    if (!grow(set)) {
         return false;
     }
+    bytes_pieces(set)[set->count++] = piece;
     if (set->count == 1) {
         set->begin = piece.begin;
         set->end = end;
@@ -41,7 +85,7 @@ bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length, uint64_
         stride = 0;
         count = 1;
     }
-    struct piece *last = set->count > 0 ? &set->items[set->count - 1] : NULL;
+    struct piece *last = set->count > 0 ? &bytes_pieces(set)[set->count - 1] : NULL;
     if (last && count == 1 && last->count == 1 && last->length > 0 && last->site == site &&
         last->width == width && last->begin + last->length == address) {
         last->length += length;
@@ -170,9 +214,9 @@ static void coalesce(struct bytes *set)
 {
     size_t kept = 0, dense = SIZE_MAX, leaf = SIZE_MAX;
     for (size_t i = 0; i < set->count; i++) {
-        struct piece *piece = &set->items[i];
+        struct piece *piece = &bytes_pieces(set)[i];
         size_t *latest = piece->length == 0 ? &leaf : &dense;
-        struct piece *before = *latest < kept ? &set->items[*latest] : NULL;
+        struct piece *before = *latest < kept ? &bytes_pieces(set)[*latest] : NULL;
         bool joined = false;
         if (before && same_line(before, piece)) {
             if (piece->length == 0 && before->begin == piece->begin) {
@@ -195,10 +239,10 @@ static void coalesce(struct bytes *set)
             if (piece->length == 0 || piece->count == 1) {
                 *latest = kept;
             }
-            set->items[kept++] = *piece;
+            bytes_pieces(set)[kept++] = *piece;
         }
     }
-    set->count = kept;
+    set->count = (uint32_t)kept;
 }
 
 static void mark_bits(uint64_t *bits, uint64_t begin, uint64_t end)
@@ -214,11 +258,11 @@ static void mark_bits(uint64_t *bits, uint64_t begin, uint64_t end)
 /* How many pieces from `from` on are dense, of one line and inside one leaf. */
 static size_t crowd(const struct bytes *set, size_t from)
 {
-    const struct piece *first = &set->items[from];
+    const struct piece *first = &bytes_pieces(set)[from];
     uint64_t leaf = first->begin / LEAF_BYTES;
     size_t count = 0;
     for (size_t i = from; i < set->count; i++) {
-        const struct piece *piece = &set->items[i];
+        const struct piece *piece = &bytes_pieces(set)[i];
         if (piece->length == 0 || piece->count != 1 || !same_line(piece, first) ||
             piece->begin / LEAF_BYTES != leaf || (piece_end(piece) - 1) / LEAF_BYTES != leaf) {
             break;
@@ -236,31 +280,33 @@ static bool pack(struct bytes *set)
         size_t many = crowd(set, i);
         if (many < CROWDED_LEAF) {
             many = many > 0 ? many : 1;
-            memmove(&set->items[kept], &set->items[i], many * sizeof set->items[0]);
+            memmove(&bytes_pieces(set)[kept], &bytes_pieces(set)[i],
+                    many * sizeof bytes_pieces(set)[0]);
             kept += many;
             i += many;
             continue;
         }
         uint64_t *bits = mem_zalloc(LEAF_WORDS, sizeof *bits);
         if (!bits) {
-            memmove(&set->items[kept], &set->items[i], (set->count - i) * sizeof set->items[0]);
-            set->count = kept + set->count - i;
+            memmove(&bytes_pieces(set)[kept], &bytes_pieces(set)[i],
+                    (set->count - i) * sizeof bytes_pieces(set)[0]);
+            set->count = (uint32_t)(kept + set->count - i);
             return false;
         }
-        struct piece leaf = set->items[i];
+        struct piece leaf = bytes_pieces(set)[i];
         leaf.begin = leaf.begin / LEAF_BYTES * LEAF_BYTES;
         for (size_t k = i; k < i + many; k++) {
-            mark_bits(bits, set->items[k].begin - leaf.begin,
-                      piece_end(&set->items[k]) - leaf.begin);
+            mark_bits(bits, bytes_pieces(set)[k].begin - leaf.begin,
+                      piece_end(&bytes_pieces(set)[k]) - leaf.begin);
         }
         leaf.length = 0;
         leaf.bits = bits;
         leaf.count = count_bits(bits);
-        set->items[kept++] = leaf;
+        bytes_pieces(set)[kept++] = leaf;
         set->leaves = true;
         i += many;
     }
-    set->count = kept;
+    set->count = (uint32_t)kept;
     return true;
 }
 
@@ -270,7 +316,7 @@ static void measure(struct bytes *set)
     set->begin = set->end = 0;
     set->leaves = false;
     for (size_t i = 0; i < set->count; i++) {
-        const struct piece *piece = &set->items[i];
+        const struct piece *piece = &bytes_pieces(set)[i];
         uint64_t end = piece_end(piece);
         set->begin = i == 0 || piece->begin < set->begin ? piece->begin : set->begin;
         set->end = i == 0 || end > set->end ? end : set->end;
@@ -283,11 +329,12 @@ bool bytes_seal(struct bytes *set)
 {
     bool fine = true;
     if (set->count > 1) {
-        qsort(set->items, set->count, sizeof set->items[0], by_line);
+        qsort(bytes_pieces(set), set->count, sizeof bytes_pieces(set)[0], by_line);
         coalesce(set);
         fine = pack(set);
-        qsort(set->items, set->count, sizeof set->items[0], by_begin);
+        qsort(bytes_pieces(set), set->count, sizeof(struct piece), by_begin);
     }
+    shrink(set);
     measure(set);
     set->sealed = set->count;
     return fine;
@@ -337,9 +384,9 @@ static bool clip_leaf(const struct piece *piece, uint64_t begin, uint64_t end, s
 
 bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct bytes *into)
 {
-    for (size_t i = bytes_first_near(set, begin); i < set->count && set->items[i].begin < end;
-         i++) {
-        const struct piece *piece = &set->items[i];
+    for (size_t i = bytes_first_near(set, begin);
+         i < set->count && bytes_pieces(set)[i].begin < end; i++) {
+        const struct piece *piece = &bytes_pieces(set)[i];
         if (piece_end(piece) <= begin) {
             continue;
         }
@@ -385,7 +432,7 @@ bool bytes_round(struct bytes *set, uint64_t unit)
     struct bytes rounded = {0};
     for (size_t i = 0; i < set->count; i++) {
         /* sealing as we go keeps the intermediate set small */
-        if (!round_piece(&set->items[i], unit, &rounded) ||
+        if (!round_piece(&bytes_pieces(set)[i], unit, &rounded) ||
             (rounded.count > 4096 && !bytes_seal(&rounded))) {
             bytes_finish(&rounded);
             return false;
@@ -402,9 +449,9 @@ bool bytes_round(struct bytes *set, uint64_t unit)
 
 uint64_t bytes_held(const struct bytes *set)
 {
-    uint64_t held = set->room * sizeof set->items[0];
+    uint64_t held = (uint64_t)set->room * sizeof(struct piece);
     for (size_t i = 0; set->leaves && i < set->count; i++) {
-        held += set->items[i].length == 0 ? LEAF_BYTES / 8 : 0;
+        held += bytes_pieces(set)[i].length == 0 ? LEAF_BYTES / 8 : 0;
     }
     return held;
 }
@@ -412,9 +459,9 @@ uint64_t bytes_held(const struct bytes *set)
 bool verify_bytes(const struct bytes *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        const struct piece *piece = &set->items[i];
+        const struct piece *piece = &bytes_pieces(set)[i];
         if (piece->begin < set->begin || piece_end(piece) > set->end ||
-            (i > 0 && piece->begin < set->items[i - 1].begin) ||
+            (i > 0 && piece->begin < bytes_pieces(set)[i - 1].begin) ||
             piece_end(piece) - piece->begin > set->reach) {
             return false;
         }
@@ -431,10 +478,12 @@ bool verify_bytes(const struct bytes *set)
 void bytes_finish(struct bytes *set)
 {
     for (size_t i = 0; set->leaves && i < set->count; i++) {
-        if (set->items[i].length == 0) {
-            mem_free(set->items[i].bits);
+        if (bytes_pieces(set)[i].length == 0) {
+            mem_free(bytes_pieces(set)[i].bits);
         }
     }
-    mem_free(set->items);
+    if (set->room > 0) {
+        mem_free(set->many);
+    }
     *set = (struct bytes){0};
 }

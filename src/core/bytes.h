@@ -28,14 +28,23 @@ struct piece {
     uint32_t site, width;
 };
 
+/* One piece, by far the most common, stands inside; more are on the heap. */
 struct bytes {
-    struct piece *items;
-    size_t count, room;
+    union {
+        struct piece one;   /* room 0 */
+        struct piece *many; /* room > 0 */
+    };
+    uint32_t count, room;
     uint64_t begin, end; /* hull; begin == end when empty */
     uint64_t reach;      /* length of the longest piece's hull; set by bytes_seal */
+    uint32_t sealed;     /* pieces after the last bytes_seal */
     bool leaves;         /* at least one piece is a leaf */
-    size_t sealed;       /* pieces after the last bytes_seal */
 };
+
+static inline struct piece *bytes_pieces(const struct bytes *set)
+{
+    return set->room > 0 ? set->many : &((struct bytes *)set)->one;
+}
 
 /* False when out of memory (the set is then unusable but safe to finish). Ranges never wrap:
  * callers check. */
@@ -81,7 +90,7 @@ static inline size_t bytes_first_near(const struct bytes *set, uint64_t at)
     size_t low = 0, high = set->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (set->items[middle].begin + set->reach <= at) {
+        if (bytes_pieces(set)[middle].begin + set->reach <= at) {
             low = middle + 1;
         } else {
             high = middle;

@@ -145,12 +145,14 @@ void bytes_meet(const struct bytes *a, const struct bytes *b, uint64_t begin, ui
                 struct bytes_visitor *visitor)
 {
     struct window window = {.begin = begin, .end = end};
-    for (size_t i = bytes_first_near(b, begin); i < b->count && b->items[i].begin < end; i++) {
-        const struct piece *piece = &b->items[i];
+    for (size_t i = bytes_first_near(b, begin); i < b->count && bytes_pieces(b)[i].begin < end;
+         i++) {
+        const struct piece *piece = &bytes_pieces(b)[i];
         uint64_t stop = piece_end(piece) < end ? piece_end(piece) : end;
         uint64_t start = piece->begin > begin ? piece->begin : begin;
-        for (size_t k = bytes_first_near(a, start); k < a->count && a->items[k].begin < stop; k++) {
-            if (!meet_pieces(&a->items[k], piece, window, visitor)) {
+        for (size_t k = bytes_first_near(a, start); k < a->count && bytes_pieces(a)[k].begin < stop;
+             k++) {
+            if (!meet_pieces(&bytes_pieces(a)[k], piece, window, visitor)) {
                 return;
             }
         }
@@ -246,8 +248,8 @@ static bool cut_piece(const struct piece *a, const struct piece *b, struct bytes
 static bool cut_all(const struct piece *piece, const struct bytes *b, size_t k, unsigned cuts,
                     struct bytes *result)
 {
-    for (; cuts < MAX_CUTS && k < b->count && b->items[k].begin < piece_end(piece); k++) {
-        const struct piece *other = &b->items[k];
+    for (; cuts < MAX_CUTS && k < b->count && bytes_pieces(b)[k].begin < piece_end(piece); k++) {
+        const struct piece *other = &bytes_pieces(b)[k];
         if (piece_end(other) <= piece->begin) {
             continue;
         }
@@ -255,7 +257,7 @@ static bool cut_all(const struct piece *piece, const struct bytes *b, size_t k, 
         bool changed = false;
         bool fine = cut_piece(piece, other, &parts, &changed);
         for (size_t i = 0; fine && changed && i < parts.count; i++) {
-            fine = cut_all(&parts.items[i], b, k + 1, cuts + 1, result);
+            fine = cut_all(&bytes_pieces(&parts)[i], b, k + 1, cuts + 1, result);
         }
         bytes_finish(&parts);
         if (!fine || changed) {
@@ -272,8 +274,8 @@ static bool cut_all(const struct piece *piece, const struct bytes *b, size_t k, 
 /* A dense piece that holds all of `a`: the common case, without any copying. */
 static bool swallows(const struct bytes *b, const struct bytes *a)
 {
-    for (size_t k = 0; k < b->count && b->items[k].begin <= a->begin; k++) {
-        const struct piece *piece = &b->items[k];
+    for (size_t k = 0; k < b->count && bytes_pieces(b)[k].begin <= a->begin; k++) {
+        const struct piece *piece = &bytes_pieces(b)[k];
         if (piece->length > 0 && piece->count == 1 && piece_end(piece) >= a->end) {
             return true;
         }
@@ -292,7 +294,8 @@ bool bytes_subtract(struct bytes *a, const struct bytes *b)
     }
     struct bytes result = {0};
     for (size_t i = 0; i < a->count; i++) {
-        if (!cut_all(&a->items[i], b, bytes_first_near(b, a->items[i].begin), 0, &result)) {
+        if (!cut_all(&bytes_pieces(a)[i], b, bytes_first_near(b, bytes_pieces(a)[i].begin), 0,
+                     &result)) {
             bytes_finish(&result);
             return false;
         }

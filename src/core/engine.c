@@ -56,16 +56,11 @@ struct actor *engine_actor(struct engine *engine, enum side_kind kind, uint32_t 
     return actor;
 }
 
-/* Without a site nothing tells two calls apart but what they work on: `instead` (a stream, a
- * buffer, a thread). */
 uint32_t engine_place(struct engine *engine, enum side_kind kind, uint32_t what, uint32_t site,
                       uint32_t name, uint32_t flavour, uint32_t instead)
 {
-    struct place_key key = {.kind = (uint32_t)kind | (site == 0 ? 256u : 0u),
-                            .op_kind = what,
-                            .site = site == 0 ? instead : site,
-                            .name = name,
-                            .flavour = flavour};
+    struct place_key key = place_key(kind, what, site, flavour, instead);
+    key.name = name;
     return place_intern(&engine->places, key);
 }
 

@@ -139,6 +139,7 @@ struct engine {
     struct ranges ignored;
     struct window window;
     struct work *first, *last, *spare;
+    struct bytes *spare_way; /* linked through `begin` */
     uint64_t work_bytes, last_op, last_sync;
     uint64_t dead_position; /* of the first sticky error, 0: none */
     uint64_t judged;        /* position of the work that is being judged */
@@ -231,6 +232,8 @@ void lifetime_use_after_free(struct engine *engine, const struct spans *spans,
 /* queue.c */
 /* New work at the end of the queue, zeroed; what it gets belongs to it. NULL when out of memory. */
 struct work *queue_add(struct engine *engine, enum work_kind kind);
+/* An empty set for an open operation; goes back with its work. NULL when out of memory. */
+struct bytes *way_create(struct engine *engine);
 /* Judges what can be judged; `all`: also what is still open. False when out of memory. */
 bool queue_run(struct engine *engine, bool all);
 uint64_t queue_bytes(const struct engine *engine);

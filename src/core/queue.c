@@ -32,6 +32,24 @@ struct work *queue_add(struct engine *engine, enum work_kind kind)
     return work;
 }
 
+/* Byte sets of operations in flight come and go at each operation: released ones are kept. */
+struct bytes *way_create(struct engine *engine)
+{
+    struct bytes *way = engine->spare_way;
+    if (!way) {
+        return mem_zalloc(1, sizeof *way);
+    }
+    engine->spare_way = (struct bytes *)(uintptr_t)way->begin;
+    *way = (struct bytes){0};
+    return way;
+}
+
+static void way_free(struct engine *engine, struct bytes *way)
+{
+    way->begin = (uint64_t)(uintptr_t)engine->spare_way;
+    engine->spare_way = way;
+}
+
 static void work_free(struct engine *engine, struct work *work)
 {
     actor_drop(&engine->actors, work->actor);
@@ -40,7 +58,7 @@ static void work_free(struct engine *engine, struct work *work)
     for (size_t i = 0; i < ACCESS_WAYS; i++) {
         if (work->ways[i]) {
             bytes_finish(work->ways[i]);
-            mem_free(work->ways[i]);
+            way_free(engine, work->ways[i]);
         }
     }
     for (size_t i = 0; i < work->inner.count; i++) {
@@ -59,7 +77,7 @@ static void judge_in(struct engine *engine, struct buffer *buffer, struct access
 {
     engine->totals.buffers += buffer->id != 0 && !buffer->touched;
     buffer->touched = true;
-    if (access->actor->op != 0) {
+    if (access->actor->op != 0 && engine->holes.count > 0) {
         lifetime_use_after_free(engine, &engine->holes, access);
     }
     judge_access(engine, buffer, access, work);
@@ -88,8 +106,9 @@ static uint64_t stretch(struct engine *engine, uint64_t at, uint64_t end, struct
 static uint64_t next_byte(const struct bytes *set, uint64_t at)
 {
     uint64_t next = set->end;
-    for (size_t i = bytes_first_near(set, at); i < set->count && set->items[i].begin < next; i++) {
-        const struct piece *piece = &set->items[i];
+    for (size_t i = bytes_first_near(set, at); i < set->count && bytes_pieces(set)[i].begin < next;
+         i++) {
+        const struct piece *piece = &bytes_pieces(set)[i];
         if (piece_end(piece) > at) {
             next = piece->begin > at ? piece->begin : at;
         }
@@ -277,6 +296,11 @@ void queue_finish(struct engine *engine)
         struct work *work = engine->first;
         engine->first = work->next;
         work_free(engine, work);
+    }
+    while (engine->spare_way) {
+        struct bytes *way = engine->spare_way;
+        engine->spare_way = (struct bytes *)(uintptr_t)way->begin;
+        mem_free(way);
     }
     while (engine->spare) {
         struct work *work = engine->spare;

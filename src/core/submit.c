@@ -58,10 +58,9 @@ static struct actor *op_actor(struct engine *engine, const struct ssan_ev_op *ev
     actor->stream = event->stream;
     actor->context = stream->context;
     actor->flavour = (uint8_t)stream->flavour;
-    uint32_t name = place_name(&engine->places, event->name);
-    actor->place = name == 0 ? 0
-                             : engine_place(engine, SIDE_OP, (uint32_t)event->kind, event->site,
-                                            name, (uint32_t)stream->flavour, event->stream);
+    struct place_key key = place_key(SIDE_OP, (uint32_t)event->kind, event->site,
+                                     (uint32_t)stream->flavour, event->stream);
+    actor->place = place_of(&engine->places, key, event->name);
     if (actor->place == 0) {
         actor_drop(&engine->actors, actor);
         return NULL;
@@ -242,7 +241,7 @@ static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access
     struct bytes **way =
         &slot->work->ways[(size_t)access * 2 + (sureness == SSAN_set_sureness_MAY ? 1 : 0)];
     if (!*way) {
-        *way = mem_zalloc(1, sizeof **way);
+        *way = way_create(engine);
     }
     return *way;
 }

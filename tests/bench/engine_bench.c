@@ -16,7 +16,6 @@
 
 #define STREAMS      16u
 #define BUFFER_BYTES 65536u
-#define SITES        64u
 
 static uint64_t address_of(uint32_t stream)
 {
@@ -54,6 +53,7 @@ static void begin(struct engine *engine)
     }
 }
 
+/* Each call of the source is one place: a round makes the same calls as the round before. */
 static void feed_op(struct engine *engine, uint64_t op, uint32_t stream, enum ssan_op_kind kind,
                     uint32_t event)
 {
@@ -64,7 +64,7 @@ static void feed_op(struct engine *engine, uint64_t op, uint32_t stream, enum ss
                                              .event = event,
                                              .name = {"stage", 5},
                                              .thread = 1,
-                                             .site = 100 + (uint32_t)(op % SITES)}});
+                                             .site = 100 + (uint32_t)(op % 6)}});
 }
 
 static void feed_set(struct engine *engine, uint64_t op, enum ssan_access access, uint32_t stream)
