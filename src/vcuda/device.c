@@ -86,6 +86,14 @@ cudaError_t device_start(void)
     return cudaSuccess;
 }
 
+static void tell_fault(const struct ptx_line *line, const char *text)
+{
+    char message[1024];
+    snprintf(message, sizeof message, "%s:%u: %s", line && line->file ? line->file : "device",
+             line ? line->line : 0, text);
+    output_error(message);
+}
+
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
 {
     if (device.sticky) {
@@ -93,7 +101,9 @@ void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line,
     }
     device.sticky = error;
     emit_fault(op->id, line ? site_line(line) : 0, error, text);
-    output_error(text);
+    if (!emit_is_on()) {
+        tell_fault(line, text); /* otherwise the report says it */
+    }
     emit_closed(op);
     queue_complete(op);
     device_cancel();

@@ -104,12 +104,17 @@ static void describe_place(uint64_t address, char *text, size_t room)
                  (unsigned long long)(address - block.address), (unsigned long long)block.size);
     } else if (memory_find_before(address, &block) &&
                address - block.address < 4 * block.size + 65536) {
-        uint64_t distance = address - block.address - block.size;
-        snprintf(text, room, "; it is %llu bytes behind the end of a block of %llu bytes",
-                 (unsigned long long)distance, (unsigned long long)block.size);
+        uint64_t end = block.address + block.size;
+        snprintf(text, room, "; it is byte %llu behind the end of a block of %llu bytes",
+                 (unsigned long long)(address - end + 1), (unsigned long long)block.size);
     } else if (address >= 4096 && !memory_is_device_address(address)) {
         snprintf(text, room, "; it is no memory of the device");
     }
+}
+
+static const char *name_of(const struct op *op, const struct ptx_fault_info *info)
+{
+    return info->at.function ? info->at.function : op->launch.kernel->name;
 }
 
 static void describe_fault(const struct op *op, const struct ptx_fault_info *info, char *text,
@@ -140,11 +145,9 @@ static void describe_fault(const struct op *op, const struct ptx_fault_info *inf
                  info->text);
         break;
     }
-    snprintf(text, room, "%s:%u: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): %s",
-             info->at.file ? info->at.file : "?", info->at.line,
-             info->at.function ? info->at.function : op->launch.kernel->name, info->block[0],
-             info->block[1], info->block[2], info->thread[0], info->thread[1], info->thread[2],
-             what);
+    snprintf(text, room, "kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): %s", name_of(op, info),
+             info->block[0], info->block[1], info->block[2], info->thread[0], info->thread[1],
+             info->thread[2], what);
 }
 
 static void tell_accesses(const struct op *op)
@@ -328,13 +331,10 @@ void executor_fail_stuck(struct op *op)
 {
     const struct ptx_fault_info *info = ptx_exec_fault(op->launch.exec);
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "%s:%u: kernel '%s' makes no progress, nothing else can run and every host thread waits: "
-        "launch timed out while it reads the word at 0x%llx",
-        info->at.file ? info->at.file : "?", info->at.line,
-        info->at.function ? info->at.function : op->launch.kernel->name,
-        (unsigned long long)info->address);
+    snprintf(text, sizeof text,
+             "kernel '%s' makes no progress, nothing else can run and every host thread waits: "
+             "launch timed out while it reads the word at 0x%llx",
+             name_of(op, info), (unsigned long long)info->address);
     queue_take(op);
     op->state = OP_RUNNING;
     tell_accesses(op);
