@@ -39,9 +39,16 @@ class Programs(Case):
                 self.run_program("objects")
                 self.run_program("sources")
 
-    def test_the_example(self):
-        self.cc(ROOT / "examples/handover/handover.cu", "-o", "handover")
-        self.run_program("handover")
+    def test_per_thread_default_streams(self):
+        for clang in CLANGS:
+            self.cc("--default-stream", "per-thread", SOURCES / "per_thread.cu", "-o", "program", clang=clang)
+            self.run_program("program")
+
+    def test_examples(self):
+        for example in sorted((ROOT / "examples").glob("*/*.cu")):
+            with self.subTest(example=example.name):
+                self.cc("-Wall", "-Wextra", "-Werror", example, "-o", "program")
+                self.run_program("program")
 
     def test_a_kernel_library(self):
         self.cc("-shared", SOURCES / "kernels.cu", "-o", "libkernels.so")
