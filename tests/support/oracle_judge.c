@@ -137,8 +137,8 @@ static bool submit_race(const struct oracle *oracle, const struct oracle_access 
     return (stream_a == stream_b || barrier) && !graph_path(&oracle->graph, a->sub, b->sub, world);
 }
 
-/* R-IMPL-4: `then` is a free, which closes the generation at entry; drivers wait for the operations
- * of its context. */
+/* R-IMPL-4: `then` is a free. Drivers wait for all of its context, and so for all that comes before
+ * that: its end stands behind this join. */
 static void judge_free(struct oracle *oracle, size_t i, size_t k)
 {
     const struct oracle_access *first = &oracle->accesses.items[i];
@@ -148,10 +148,8 @@ static void judge_free(struct oracle *oracle, size_t i, size_t k)
         return;
     }
     struct oracle_fault fault = {.check = ORACLE_FREE_IN_FLIGHT, .first = i, .then = k};
-    bool waited = is_op(first) && first->context == gone->context;
     fault.sureness = first->may ? ORACLE_FOOTPRINT : ORACLE_EXACT;
-    fault.observed =
-        !waited && !graph_path(&oracle->graph, first->end[1], gone->begin[1], WORLD_OBSERVED_LIFE);
+    fault.observed = !graph_path(&oracle->graph, first->end[1], gone->end[1], WORLD_OBSERVED_LIFE);
     tell(oracle, fault, common(&first->bytes, &gone->bytes));
 }
 

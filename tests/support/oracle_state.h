@@ -91,6 +91,26 @@ struct oracle {
     uint32_t fault_context;
 };
 
+/* oracle.c. Notes why the trace is no valid one; always false. */
+bool oracle_invalid(struct oracle *oracle, const char *why);
+struct oracle_thread *oracle_thread_of(struct oracle *oracle, uint32_t id);
+/* NULL, with the trace invalid, for an id that is not there. */
+struct oracle_op *oracle_op_of(struct oracle *oracle, uint64_t id);
+/* A new node on the timeline of a host thread (M-3, R-HOST-13), or inside the host function it runs
+ * (R-HF-2). */
+int oracle_host_node(struct oracle *oracle, uint32_t thread);
+
+/* oracle_memory.c. What an operand of a copy or memset counts as at its submission. */
+enum ssan_memory oracle_memory_at(const struct oracle *oracle, const struct ssan_ev_op *op,
+                                  bool destination, uint64_t position);
+bool oracle_on_set(struct oracle *oracle, const struct ssan_ev_set *set);
+bool oracle_on_set_leaf(struct oracle *oracle, const struct ssan_ev_set_leaf *set);
+bool oracle_on_host_access(struct oracle *oracle, const struct ssan_ev_host_access *access,
+                           uint64_t position);
+bool oracle_on_alloc(struct oracle *oracle, const struct ssan_ev_alloc *alloc, uint64_t position);
+bool oracle_on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint64_t position);
+bool oracle_on_pool(struct oracle *oracle, const struct oracle_pool_event *event, uint32_t thread);
+
 /* Whether a join of `sync` covers items of that stream directly. */
 bool oracle_sync_covers(const struct oracle *oracle, const struct ssan_ev_sync *sync,
                         uint32_t stream);

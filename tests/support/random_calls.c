@@ -113,8 +113,8 @@ static void kernel(struct random_state *state, uint32_t thread)
     uint64_t address = 0;
     for (uint64_t i = pick(state, 4); i > 0; i--) {
         struct random_place *place = random_find_place(state, DEVICE | LOCKED | MANAGED);
-        struct random_place *dead = &state->places[pick(state, 3)];
-        if (chance(state, 2) && dead->used && !dead->alloc) {
+        struct random_place *dead = &state->places[pick(state, 6)];
+        if (chance(state, 3) && dead->used && !dead->alloc && dead->memory != SSAN_memory_PINNED) {
             place = dead; /* used after its free */
         }
         enum ssan_access access = chance(state, 12)   ? SSAN_access_ATOMIC
@@ -210,9 +210,7 @@ static struct ssan_event hand_over(struct random_state *state, uint32_t thread, 
     return (struct ssan_event){.kind = SSAN_EV_release, .release = {thread, object}};
 }
 
-/* What an acquire inside orders counts for items that stand behind it already, which an engine that
- * reads the trace once does not see: only the last host function of a trace acquires. */
-static void host_function(struct random_state *state, uint32_t thread, bool acquires)
+static void host_function(struct random_state *state, uint32_t thread)
 {
     struct ssan_event op = new_op(state, thread, any_stream(state, thread), SSAN_op_kind_HOSTFUNC,
                                   "cudaLaunchHostFunc");
@@ -220,9 +218,10 @@ static void host_function(struct random_state *state, uint32_t thread, bool acqu
     size_t from = state->held.events.count;
     edge.callback_begin = (struct ssan_ev_callback_begin){0, op.op.op};
     tape_put(&state->held, &edge);
-    for (uint64_t i = acquires ? 4 : pick(state, 4); i > 0; i--) {
-        struct ssan_event inside =
-            chance(state, 60) ? host_touch(state, 0) : hand_over(state, 0, acquires);
+    for (uint64_t i = pick(state, 5); i > 0; i--) {
+        struct ssan_event inside = chance(state, 60)
+                                       ? host_touch(state, 0)
+                                       : hand_over(state, 0, state->callback_acquires);
         tape_put(&state->held, &inside);
     }
     edge.kind = SSAN_EV_callback_end;
@@ -405,11 +404,6 @@ static void misc(struct random_state *state, uint32_t thread)
     emit(state, &event);
 }
 
-void random_last_call(struct random_state *state)
-{
-    host_function(state, 1, true);
-}
-
 void random_call(struct random_state *state, size_t thread)
 {
     uint32_t id = state->threads.items[thread].id;
@@ -422,7 +416,7 @@ void random_call(struct random_state *state, size_t thread)
     } else if (dice < 45) {
         memset_call(state, thread);
     } else if (dice < 50) {
-        host_function(state, id, false);
+        host_function(state, id);
     } else if (dice < 61) {
         record(state, id);
     } else if (dice < 72) {

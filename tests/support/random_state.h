@@ -65,7 +65,7 @@ struct random_state {
     uint64_t ops, syncs, wanted;
     uint32_t allocs, site, contexts, max_threads;
     uint32_t join_weight, misc_weight;
-    bool pools, ignores;
+    bool callback_acquires, pools, ignores;
 };
 
 static inline uint64_t pick(struct random_state *state, uint64_t bound)
@@ -88,8 +88,6 @@ static inline void emit(struct random_state *state, const struct ssan_event *eve
 void random_run_callbacks(struct random_state *state);
 /* random_calls.c: one call of a thread. */
 void random_call(struct random_state *state, size_t thread);
-/* A host function that acquires: nothing may come behind it. */
-void random_last_call(struct random_state *state);
 /* The record with which a waiting thread goes on. */
 void random_return(struct random_state *state, size_t thread);
 /* random_memory.c */

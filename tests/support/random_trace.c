@@ -50,7 +50,8 @@ static bool may_run(const struct random_state *state, size_t index)
     const struct random_late *late = &state->late.items[index];
     for (size_t i = 0; i < state->late.count && late->callback; i++) {
         const struct random_late *other = &state->late.items[i];
-        if (other->callback && other->op < late->op && other->stream == late->stream) {
+        if (other->callback && other->op < late->op &&
+            (other->stream == late->stream || state->callback_acquires)) {
             return false;
         }
     }
@@ -134,10 +135,6 @@ static void end_trace(struct random_state *state)
         }
     }
     drain(state, false);
-    if (chance(state, 20)) {
-        random_last_call(state);
-        drain(state, false);
-    }
     struct ssan_event event = {.kind = SSAN_EV_fault};
     if (chance(state, 6)) {
         event.fault = (struct ssan_ev_fault){1 + pick(state, state->ops), 0, 700,
@@ -158,6 +155,7 @@ void random_trace(struct tape *tape, struct rng *rng, uint64_t operations)
     state.max_threads = chance(&state, 50) ? 1 : 4;
     state.join_weight = (uint32_t)pick(&state, 12);
     state.misc_weight = 1 + (uint32_t)pick(&state, 6);
+    state.callback_acquires = chance(&state, 30);
     state.pools = chance(&state, 30);
     state.ignores = chance(&state, 30);
     random_places(&state);
