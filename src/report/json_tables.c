@@ -280,7 +280,9 @@ static void op_details(struct json_build *build, json_t *object, const struct re
         json_put(build, object, "event", json_event_id(build->report, op->event));
         break;
     case ROP_HOSTFUNC:
-        json_put(build, object, "function", json_text(op->name));
+        if (op->name) {
+            json_put(build, object, "function", json_text(op->name));
+        }
         break;
     case ROP_HOST_READ:
     case ROP_HOST_WRITE:

@@ -33,15 +33,16 @@ static void *grown(struct arena *arena, const void *old, size_t count, size_t mo
     return table;
 }
 
-/* "s1.2" and "h1.3" with their first number moved; NULL when out of memory. */
+/* "s1.2" (a stream's) and "h1.3" (a thread's, any other letter too) with their first number moved;
+ * NULL when out of memory. */
 static const char *moved_id(const struct shift *shift, const char *id)
 {
     char text[64];
     char *rest;
     unsigned long number;
     uint32_t by;
-    if (!id || (id[0] != 's' && id[0] != 'h')) {
-        return id ? id : "";
+    if (!id || !id[0]) {
+        return "";
     }
     number = strtoul(id + 1, &rest, 10);
     by = id[0] == 's' ? shift->stream_ordinal : shift->thread;

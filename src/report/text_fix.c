@@ -121,6 +121,14 @@ static uint32_t line_above(const struct report *report, const struct source_edit
     return best;
 }
 
+/* Whether the next edit stands at the same line, so that the line itself comes behind it. */
+static bool is_continued(const struct fix *fix, size_t i)
+{
+    const struct source_edit *edit = &fix->edits[i];
+    return i + 1 < fix->edit_count && edit[1].file && edit[1].line == edit->line &&
+           strcmp(edit[1].file, edit->file) == 0;
+}
+
 static void excerpt(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct fix *fix = finding->fix;
@@ -144,6 +152,7 @@ static void excerpt(struct strbuf *out, const struct report *report, const struc
         above = line_above(report, edit);
         if (above > shown) {
             code_line(out, above, ' ', text_at(report, edit->file, above));
+            shown = above;
         }
         if (edit->insert_before) {
             inserted_lines(out, edit->insert_before);
@@ -151,11 +160,11 @@ static void excerpt(struct strbuf *out, const struct report *report, const struc
         text = text_at(report, edit->file, edit->line);
         if (edit->remove) {
             code_line(out, edit->line, '-', text ? text : "(this statement)");
-        } else if (edit->line != shown &&
-                   (i + 1 == fix->edit_count || !edit[1].file || edit[1].line != edit->line)) {
+            shown = edit->line;
+        } else if (edit->line > shown && !is_continued(fix, i)) {
             code_line(out, edit->line, ' ', text ? text : "...");
+            shown = edit->line;
         }
-        shown = edit->line;
     }
 }
 

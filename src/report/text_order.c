@@ -19,6 +19,11 @@ struct table {
     size_t line_columns, label_columns, left_columns;
 };
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static void add_span(struct strbuf *out, const struct report *report,
                      const struct buffer_span *span)
 {
@@ -151,42 +156,57 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     strbuf_finish(&mark);
 }
 
-/* Widths of the columns, from what stands in them. */
-static void measure(struct table *table)
+/* Widths of the place and of the label. */
+static void measure_marks(struct table *table)
 {
-    const struct report *report = table->report;
-    const struct report_op *then = words_op(report, table->finding->then.op);
-    const struct report_op *first = words_op(report, table->finding->first.op);
-    size_t i, limit;
     struct strbuf cell = {0};
+    size_t i;
     table->line_columns = 4;
     table->label_columns = 2;
-    table->left_columns = LEFT_COLUMNS_MIN;
     for (i = 0; i < table->finding->window_count; i++) {
-        const struct report_op *op = words_op(report, table->finding->window[i]);
-        size_t label = op->label ? strlen(op->label) : 0;
+        const struct report_op *op = words_op(table->report, table->finding->window[i]);
         strbuf_clear(&cell);
         words_place(&cell, &op->at, table->here);
-        table->line_columns = cell.length > table->line_columns ? cell.length : table->line_columns;
-        table->label_columns = label > table->label_columns ? label : table->label_columns;
+        table->line_columns = larger(table->line_columns, cell.length);
+        table->label_columns = larger(table->label_columns, op->label ? strlen(op->label) : 0);
     }
     if (table->line_columns > LINE_COLUMNS_MAX) {
         table->line_columns = LINE_COLUMNS_MAX;
     }
-    for (i = 0; i < table->finding->window_count; i++) {
-        int index = table->finding->window[i];
+    strbuf_finish(&cell);
+}
+
+/* Width of the left column: LEFT_COLUMNS_MIN where both sides then fit, else what is left beside
+ * the right one, but at least half. */
+static void measure(struct table *table)
+{
+    const struct report *report = table->report;
+    const struct finding *finding = table->finding;
+    size_t i, left = 0, right = 0, room;
+    struct strbuf cell = {0};
+    measure_marks(table);
+    room = REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - LINE_GAP - 2;
+    for (i = 0; i < finding->window_count; i++) {
+        int index = finding->window[i];
         const struct report_op *op = words_op(report, index);
-        bool right = index == table->finding->then.op || in_same_lane(op, then);
+        bool is_right = in_same_lane(op, words_op(report, finding->then.op));
+        bool is_left = in_same_lane(op, words_op(report, finding->first.op));
         strbuf_clear(&cell);
-        add_cell(&cell, table, index, !in_same_lane(op, first));
-        if (!right && cell.length + 2 > table->left_columns) {
-            table->left_columns = cell.length + 2;
+        add_cell(&cell, table, index, !is_left && !is_right);
+        if (index == finding->then.op) {
+            right = larger(right, cell.length + strlen(MARK) + table->label_columns);
+        } else if (is_right) {
+            right = larger(right, cell.length);
+        } else {
+            left = larger(left, cell.length + 2);
         }
     }
-    limit = (REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - LINE_GAP - 2) / 2;
-    if (table->left_columns > limit) {
-        table->left_columns = limit;
+    if (left + right > room) {
+        left = room / 2;
+    } else if (left < LEFT_COLUMNS_MIN) {
+        left = LEFT_COLUMNS_MIN + right <= room ? LEFT_COLUMNS_MIN : room - right;
     }
+    table->left_columns = left;
     strbuf_finish(&cell);
 }
 
