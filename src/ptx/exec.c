@@ -393,12 +393,16 @@ static struct observer *merged_of(struct ptx_exec *exec, struct map *index,
                                    .width = s->width,
                                    .at = exec->launch.module->lines.items[s->line]};
     const struct observed_runs none = {0};
+    /* the three arrays grow together or not at all */
     if (!made || !VEC_RESERVE(&exec->merged, exec->merged.count + 1) ||
-        !VEC_PUSH(&exec->sets, set) || !VEC_PUSH(&exec->runs, none) ||
+        !VEC_RESERVE(&exec->sets, exec->sets.count + 1) ||
+        !VEC_RESERVE(&exec->runs, exec->runs.count + 1) ||
         !map_set(index, key, exec->merged.count)) {
         mem_free(made);
         return NULL;
     }
+    (void)VEC_PUSH(&exec->sets, set);
+    (void)VEC_PUSH(&exec->runs, none);
     (void)VEC_PUSH(&exec->merged, made);
     return made;
 }

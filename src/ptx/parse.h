@@ -175,6 +175,7 @@ uint32_t type_bytes(enum ptx_type type);
 bool type_is_signed(enum ptx_type type);
 bool type_is_float(enum ptx_type type);
 struct symbol *symbol_find(struct parser *p, const char *text, size_t length);
+struct symbol *symbol_find_range(struct parser *p, const char *prefix, size_t length);
 /* NULL when out of memory or when the scope has that name already (a failure was recorded). */
 struct symbol *symbol_add(struct parser *p, const struct token *name, enum symbol_kind kind);
 uint64_t hash_name(const char *text, size_t length);

@@ -131,8 +131,8 @@ static const struct symbol *find_register(struct parser *p, const struct token *
         value += unit * (uint64_t)(token->text[token->length - 1 - digits] - '0');
         unit *= 10;
         digits++;
-        const struct symbol *symbol = symbol_find(p, token->text, token->length - digits);
-        if (symbol && symbol->kind == SYMBOL_registers && value < symbol->count) {
+        const struct symbol *symbol = symbol_find_range(p, token->text, token->length - digits);
+        if (symbol && value < symbol->count) {
             *number = (uint32_t)value;
             return symbol;
         }
@@ -181,9 +181,8 @@ static bool read_name_operand(struct parser *p, struct operand *o)
     o->length = token.length;
     const struct symbol *symbol = symbol_find(p, token.text, token.length);
     uint32_t number = 0;
-    if (!symbol || symbol->kind == SYMBOL_registers) {
-        const struct symbol *range = find_register(p, &token, &number);
-        symbol = range ? range : NULL;
+    if (!symbol) {
+        symbol = find_register(p, &token, &number);
     }
     if (symbol && (symbol->kind == SYMBOL_register || symbol->kind == SYMBOL_registers)) {
         o->kind = OPERAND_register;

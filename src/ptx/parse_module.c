@@ -150,9 +150,9 @@ uint64_t hash_name(const char *text, size_t length)
     return hash;
 }
 
-struct symbol *symbol_find(struct parser *p, const char *text, size_t length)
+static struct symbol *find_hashed(struct parser *p, const char *text, size_t length, uint64_t hash)
 {
-    const uint64_t *index = map_find(&p->names, hash_name(text, length));
+    const uint64_t *index = map_find(&p->names, hash);
     if (!index || *index == 0) {
         return NULL;
     }
@@ -160,9 +160,23 @@ struct symbol *symbol_find(struct parser *p, const char *text, size_t length)
     return symbol->length == length && memcmp(symbol->text, text, length) == 0 ? symbol : NULL;
 }
 
+struct symbol *symbol_find(struct parser *p, const char *text, size_t length)
+{
+    return find_hashed(p, text, length, hash_name(text, length));
+}
+
+/* %r<4> declares %r0 to %r3 but not %r: prefixes of ranges are names of their own kind. */
+#define RANGE_NAMES UINT64_C(0x9e3779b97f4a7c15)
+
+struct symbol *symbol_find_range(struct parser *p, const char *prefix, size_t length)
+{
+    return find_hashed(p, prefix, length, hash_name(prefix, length) ^ RANGE_NAMES);
+}
+
 struct symbol *symbol_add(struct parser *p, const struct token *name, enum symbol_kind kind)
 {
-    const uint64_t hash = hash_name(name->text, name->length);
+    const uint64_t hash =
+        hash_name(name->text, name->length) ^ (kind == SYMBOL_registers ? RANGE_NAMES : 0);
     const uint64_t *old = map_find(&p->names, hash);
     const size_t floor = p->scopes.count ? p->scopes.items[p->scopes.count - 1].symbols : 0;
     if (old && *old > floor) {

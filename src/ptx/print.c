@@ -124,6 +124,7 @@ int print_lane(struct warp *w, const struct op *op, uint32_t lane, uint64_t form
 {
     char *text = mem_alloc(MAX_STRING);
     if (!text) {
+        warp_fault(w, PTX_FAULT_NO_MEMORY, op, 1u << lane, 0, 0, false);
         return -1;
     }
     struct strbuf out = {0};
@@ -147,6 +148,9 @@ int print_lane(struct warp *w, const struct op *op, uint32_t lane, uint64_t form
     struct ptx_machine *machine = &w->exec->machine;
     if (count >= 0 && !out.failed && machine->print && !w->exec->launch.dry) {
         machine->print(machine->self, strbuf_text(&out), out.length);
+    }
+    if (out.failed) {
+        warp_fault(w, PTX_FAULT_NO_MEMORY, op, 1u << lane, 0, 0, false);
     }
     strbuf_finish(&out);
     mem_free(text);

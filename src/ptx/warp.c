@@ -246,7 +246,7 @@ bool warp_local(struct warp *w, uint64_t bytes, const struct op *op)
         return true;
     }
     if (bytes > (512u << 10)) { /* CUDA's limit: the stack overflows */
-        warp_fault(w, PTX_FAULT_ILLEGAL_ADDRESS, op, w->groups[w->current].mask, bytes, 4, true);
+        warp_fault(w, PTX_FAULT_ILLEGAL_ADDRESS, op, w->live, bytes, 4, true);
         return false;
     }
     uint64_t room = w->local_words ? w->local_words : 64;
@@ -255,7 +255,7 @@ bool warp_local(struct warp *w, uint64_t bytes, const struct op *op)
     }
     uint32_t *grown = mem_resize(w->local, room * WARP_LANES, sizeof *grown);
     if (!grown) {
-        warp_fault(w, PTX_FAULT_NO_MEMORY, op, w->groups[w->current].mask, 0, 0, false);
+        warp_fault(w, PTX_FAULT_NO_MEMORY, op, w->live, 0, 0, false);
         return false;
     }
     memset(grown + (size_t)w->local_words * WARP_LANES, 0xff,

@@ -1,0 +1,1 @@
+ssan_fuzz(ptx_parser SOURCES ptx_parser.c LINKS ssan_ptx)
