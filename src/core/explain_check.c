@@ -12,7 +12,8 @@
 
 #include "core/explain_ids.h"
 
-#define CHECKS_DEFAULT 200
+#define CHECKS_DEFAULT       200
+#define EVENTS_BETWEEN_STOPS 65536
 
 enum severity effective_severity(const struct explain_options *options, const struct hazard *hazard)
 {
@@ -53,6 +54,11 @@ static struct edit *sorted_edits(struct placed_edits *placed, size_t *count)
     return edits;
 }
 
+static bool must_stop(const struct checker *checker)
+{
+    return checker->options->stop && checker->options->stop(checker->options->stop_self);
+}
+
 /* Feeds the trace to an engine with the edits. *engine is NULL when the edits and the trace don't
  * go together. */
 static enum ssan_status rerun(struct checker *checker, const struct edit *edits, size_t count,
@@ -80,6 +86,10 @@ static enum ssan_status rerun(struct checker *checker, const struct edit *edits,
         if (ssan_next(checker->source, &event, &reason) != SSAN_NEXT_EVENT) {
             break;
         }
+        if (i % EVENTS_BETWEEN_STOPS == EVENTS_BETWEEN_STOPS - 1 && must_stop(checker)) {
+            status = SSAN_FULL;
+            break;
+        }
         status = engine_feed(run, &event, &reason);
     }
     if (status == SSAN_OK) {
@@ -97,7 +107,7 @@ static bool may_check(const struct checker *checker)
 {
     const struct explain_options *options = checker->options;
     const uint64_t most = options->max_checks ? options->max_checks : CHECKS_DEFAULT;
-    return checker->checks < most && !(options->stop && options->stop(options->stop_self));
+    return checker->checks < most && !must_stop(checker);
 }
 
 /* Which works a run still has: `left` by work. *fresh: it has an error that the trace as it was has

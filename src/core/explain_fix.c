@@ -342,6 +342,18 @@ static void propose_join_stream(struct job *job)
                                      .from = job->p_index});
 }
 
+/* For streams that are gone by then: nothing names them any more. */
+static void propose_join_device(struct job *job)
+{
+    struct proposal *proposal = begin(job, FIX_HOST_SYNC);
+    if (proposal) {
+        insert(job, proposal, job->c_call, "cudaDeviceSynchronize();");
+        change(proposal, (struct change){.kind = CHANGE_JOIN_DEVICE,
+                                         .call = (uint32_t)job->c_call,
+                                         .from = job->p_index});
+    }
+}
+
 /* The free of a block that is used later goes behind the host's wait for that use. */
 static void propose_move_free(struct job *job, const struct hist_host *freed)
 {
@@ -434,6 +446,7 @@ static void propose_for_streams(struct job *job)
     }
     propose_record_wait(job);
     propose_join_stream(job);
+    propose_join_device(job);
 }
 
 static void propose_for_host(struct job *job)
@@ -444,6 +457,7 @@ static void propose_for_host(struct job *job)
         propose_join_event(job, miss->record);
     }
     propose_join_stream(job);
+    propose_join_device(job);
 }
 
 size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,

@@ -13,6 +13,8 @@ enum change_kind {
     CHANGE_WAIT_NEW, /* the stream of `to` waits for a new event that is recorded on the stream of
                         `from` */
     CHANGE_JOIN_STREAM, /* the host waits for the stream of `from` */
+    CHANGE_JOIN_DEVICE, /* the host waits for all of the device, of which the stream of `from`
+                           counts */
     CHANGE_JOIN_EVENT,  /* the host waits for the latest record of the event of `event` */
 };
 
@@ -38,7 +40,7 @@ struct proposal {
     size_t change_count;
 };
 
-#define FIX_PROPOSALS 4
+#define FIX_PROPOSALS 5
 
 /* Shared by all proposals of a report. */
 struct fix_maker {

@@ -98,6 +98,15 @@ static bool add(struct placed_edits *edits, struct edit edit)
     return VEC_PUSH(edits, (struct placed_edit){edit, edits->count});
 }
 
+/* The last item that a stream was given before `position`; 0: none. */
+static uint64_t last_op(const struct history *history, uint32_t stream, uint64_t position)
+{
+    const uint32_t items = history_items_before(history, stream, position);
+    return items == 0
+               ? 0
+               : history->items.items[history->streams.items[stream].items.items[items - 1]].op;
+}
+
 /* Waits for a new event: it stands for P's last item before the latest pass of the place that
  * records it. */
 static bool add_new_wait(const struct history *history, const struct change *change,
@@ -116,17 +125,16 @@ static bool add_new_wait(const struct history *history, const struct change *cha
         }
     }
     const uint32_t from = stream_near(history, change->from, at);
-    const uint32_t items = history_items_before(history, from, position);
-    if (items == 0) {
+    const uint64_t op = last_op(history, from, position);
+    if (op == 0) {
         return true; /* nothing recorded: the wait orders nothing */
     }
-    const uint32_t last = history->streams.items[from].items.items[items - 1];
     return add(edits, (struct edit){
                           .before = at->position,
                           .kind = EDIT_WAIT_ITEM,
                           .thread = at->thread,
                           .stream = history->streams.items[stream_near(history, change->to, at)].id,
-                          .op = history->items.items[last].op});
+                          .op = op});
 }
 
 static uint32_t event_id(const struct history *history, uint32_t ref, const struct hist_call *at)
@@ -158,6 +166,10 @@ static bool add_change(const struct history *history, const struct change *chang
         edit.kind = EDIT_HOST_JOIN_STREAM;
         edit.stream = history->streams.items[stream_near(history, change->from, at)].id;
         break;
+    case CHANGE_JOIN_DEVICE:
+        edit.kind = EDIT_HOST_JOIN;
+        edit.op = last_op(history, stream_near(history, change->from, at), at->position);
+        return edit.op == 0 || add(edits, edit);
     case CHANGE_JOIN_EVENT:
         edit.kind = EDIT_HOST_JOIN_EVENT;
         edit.event = event_id(history, change->event, at);

@@ -229,6 +229,17 @@ static void free_in_flight(void)
     join_all(56);
 }
 
+/* The stream is gone by then: no name is left to wait for. */
+static void free_behind_destroy(void)
+{
+    struct script *script = begin();
+    scale(32);
+    script->events[script->count++] = (struct ssan_event){
+        .kind = SSAN_EV_stream_destroy, .stream_destroy = {pipeline.producer, 1, 0}};
+    script_free(script, 1, "cudaFree", 40, "cudaFree(dev);");
+    join_all(56);
+}
+
 static void use_after_free(void)
 {
     struct script *script = begin();
@@ -395,6 +406,12 @@ static const struct case_of {
      NEAREST_HOST_LATE,
      FIX_HOST_SYNC,
      {"40: cudaStreamSynchronize(producer);"}},
+    {"free behind destroy",
+     free_behind_destroy,
+     CHECK_FREE_IN_FLIGHT,
+     NEAREST_HOST_LATE,
+     FIX_HOST_SYNC,
+     {"40: cudaDeviceSynchronize();"}},
     {"use after free",
      use_after_free,
      CHECK_USE_AFTER_FREE,
