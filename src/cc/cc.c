@@ -27,6 +27,7 @@ static const char help[] =
     "                     words for the host compiler, the linker\n"
     "  --default-stream legacy|per-thread\n"
     "  --verbose          print the commands\n"
+    "  --version\n"
     "  -arch -gencode -lineinfo --expt-extended-lambda -Xptxas ... of nvcc are accepted; they "
     "have\n"
     "                     no meaning here\n"
@@ -81,6 +82,8 @@ int cc_main(int argc, char **argv, const char *lib_dir)
     enum ssan_status status = job_parse(&job, argc, argv, &err);
     if (status == SSAN_OK && job.help) {
         fputs(help, stdout);
+    } else if (status == SSAN_OK && job.version) {
+        puts("streamsan cc " STREAMSAN_VERSION);
     } else if (status == SSAN_OK) {
         struct session session;
         session_open(&session, job.verbose);

@@ -394,6 +394,10 @@ enum ssan_status job_parse(struct cc_job *job, int argc, char *const *argv, stru
             job->help = true;
             return SSAN_OK;
         }
+        if (strcmp(argv[i], "--version") == 0) {
+            job->version = true;
+            return SSAN_OK;
+        }
         if (argv[i][0] != '-' || argv[i][1] == '\0') {
             status = add_file(job, argv[i], err);
         } else {

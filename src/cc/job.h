@@ -45,7 +45,7 @@ struct cc_job {
     bool dependencies;                     /* -MD or -MMD is in `host` */
     bool dependency_target;                /* -MT or -MQ is in `host` */
     bool optimized;                        /* an -O word was given: it holds for the device too */
-    bool shared, verbose, help;
+    bool shared, verbose, help, version;
 };
 
 /* Parses argv[1..]; SSAN_USAGE and a sentence in `err` for what is unknown, refused or missing. In

@@ -85,6 +85,7 @@ class Outputs(Case):
 
     def test_help(self):
         self.assertIn("Usage: streamsan cc", self.cc("--help").stdout)
+        self.assertRegex(self.cc("--version").stdout, r"^streamsan cc \d+\.\d+\.\d+\n$")
 
 
 class Errors(Case):
