@@ -139,8 +139,13 @@ static void free_in_flight(struct engine *engine, struct work *work, const struc
     struct moment before = {.stamp = &work->at};
     struct times late = late_closure(engine, &before, true);
     before.extra = &late;
-    for (size_t i = 0; i < buffer->shadow.count; i++) {
-        const struct cell *cell = buffer->shadow.items[i];
+    struct cell_list *near = &engine->shadows.near;
+    near->count = 0;
+    if (!cells_near(&buffer->shadow.cells, 0, UINT64_MAX, near)) {
+        engine->shadows.failed = true;
+    }
+    for (size_t i = 0; i < near->count; i++) {
+        const struct cell *cell = near->items[i];
         struct epoch at = cell_epoch(cell->key);
         if (moment_covers(&before, false, at) || order_broken(&engine->order, ORDER_R_IMPL_4)) {
             continue;

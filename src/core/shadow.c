@@ -48,10 +48,11 @@ bool cell_is_behind(const struct cell *cell, bool observed, const struct access 
 
 static uint64_t cell_held(const struct cell *cell)
 {
-    return sizeof *cell + sizeof(struct cell *) + bytes_held(&cell->bytes);
+    return sizeof *cell + sizeof(struct cell_slot) + bytes_held(&cell->bytes);
 }
 
-static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owner)
+static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owner,
+                                const struct bytes *hull)
 {
     struct cell *cell = owner->spare;
     if (cell) {
@@ -62,8 +63,8 @@ static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owne
     if (!cell) {
         return NULL;
     }
-    *cell = (struct cell){.shadow = shadow, .index = (uint32_t)shadow->count};
-    if (!VEC_PUSH(shadow, cell)) {
+    *cell = (struct cell){.shadow = shadow, .begin = hull->begin, .end = hull->end};
+    if (!cells_insert(&shadow->cells, cell, cell->begin, cell->end)) {
         mem_free(cell);
         return NULL;
     }
@@ -79,15 +80,13 @@ static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owne
 
 static void cell_remove(struct cell *cell, struct shadow_owner *owner)
 {
-    struct shadow *shadow = cell->shadow;
     owner->bytes -= cell_held(cell);
     if (owner->rounding == cell) {
         owner->rounding = cell->newer;
     }
     *(cell->older ? &cell->older->newer : &owner->oldest) = cell->newer;
     *(cell->newer ? &cell->newer->older : &owner->newest) = cell->older;
-    shadow->items[cell->index] = shadow->items[--shadow->count];
-    shadow->items[cell->index]->index = cell->index;
+    cells_remove(&cell->shadow->cells, cell, cell->begin, cell->end);
     actor_drop(owner->actors, cell->actor);
     bytes_finish(&cell->bytes);
     cell->newer = owner->spare;
@@ -118,20 +117,18 @@ static bool stands_for(const struct access *access, struct epoch at)
     return access->carries || (at.chain == access->at.chain && at.tick <= access->at.tick);
 }
 
-/* Drops the cell's bytes that the access replaces; true when the cell is gone. */
-static bool replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
+/* Drops the cell's bytes that the access replaces, and the cell when none is left. */
+static void replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
 {
     uint64_t held = bytes_held(&cell->bytes);
     if (!bytes_subtract(&cell->bytes, access->bytes)) {
         owner->failed = true;
-        return false;
+        return;
     }
     owner->bytes = owner->bytes - held + bytes_held(&cell->bytes);
-    if (cell->bytes.count > 0) {
-        return false;
+    if (cell->bytes.count == 0) {
+        cell_remove(cell, owner);
     }
-    cell_remove(cell, owner);
-    return true;
 }
 
 static bool same_operation(const struct actor *a, const struct actor *b)
@@ -174,7 +171,7 @@ static void shrink(struct shadow_owner *owner)
 
 static void add(struct shadow *shadow, struct shadow_owner *owner, struct access *access)
 {
-    struct cell *cell = cell_create(shadow, owner);
+    struct cell *cell = cell_create(shadow, owner, access->bytes);
     if (!cell) {
         owner->failed = true;
         return;
@@ -195,8 +192,14 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
     if (access->bytes->count == 0) {
         return;
     }
-    for (size_t i = 0; i < shadow->count;) {
-        struct cell *cell = shadow->items[i++];
+    struct cell_list *near = &owner->near;
+    near->count = 0;
+    if (!cells_near(&shadow->cells, access->bytes->begin, access->bytes->end, near)) {
+        owner->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < near->count; i++) {
+        struct cell *cell = near->items[i];
         if (!bytes_near(&cell->bytes, access->bytes) ||
             same_operation(cell->actor, access->actor)) {
             continue;
@@ -209,9 +212,8 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
             judge->pair(judge, cell, access, ordered);
         }
         if (ordered && replaces(access, cell->key) && stands_for(access, at) &&
-            !(judge->keeps && judge->keeps(judge, cell, access, shadow->count)) &&
-            replace(cell, owner, access)) {
-            i--;
+            !(judge->keeps && judge->keeps(judge, cell, access, near->count))) {
+            replace(cell, owner, access);
         }
     }
     add(shadow, owner, access);
@@ -220,23 +222,20 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
 
 bool verify_shadow(const struct shadow *shadow)
 {
-    size_t checked = shadow->count < 2 ? shadow->count : 2; /* bounded: this runs at every access */
-    for (size_t i = shadow->count - checked; i < shadow->count; i++) {
-        const struct cell *cell = shadow->items[i];
-        if (cell->index != i || cell->shadow != shadow || cell->bytes.count == 0 ||
-            (cell->bytes.count <= 64 && !verify_bytes(&cell->bytes))) {
-            return false;
-        }
-    }
-    return true;
+    const struct cell *cell = cells_any(&shadow->cells); /* bounded: this runs at every access */
+    return !cell || (cell->shadow == shadow && cell->bytes.count > 0 &&
+                     cell->bytes.begin + CELLS_SLACK > cell->begin &&
+                     cell->bytes.end <= cell->end + CELLS_SLACK &&
+                     (cell->bytes.count > 64 || verify_bytes(&cell->bytes)));
 }
 
 void shadow_clear(struct shadow *shadow, struct shadow_owner *owner)
 {
-    while (shadow->count > 0) {
-        cell_remove(shadow->items[shadow->count - 1], owner);
+    assert(verify_cells(&shadow->cells));
+    for (struct cell *cell; (cell = cells_any(&shadow->cells)) != NULL;) {
+        cell_remove(cell, owner);
     }
-    VEC_FREE(shadow);
+    cells_finish(&shadow->cells);
 }
 
 void shadow_owner_finish(struct shadow_owner *owner)
@@ -246,4 +245,5 @@ void shadow_owner_finish(struct shadow_owner *owner)
         owner->spare = cell->newer;
         mem_free(cell);
     }
+    VEC_FREE(&owner->near);
 }

@@ -12,12 +12,13 @@
 #include "core/actor.h"
 #include "core/bytes.h"
 #include "core/cell.h"
+#include "core/cells.h"
 
 struct shadow;
 
 struct cell {
     struct cell_key key;
-    uint32_t index;      /* in its shadow's items */
+    uint64_t begin, end; /* hull when it came: its key in the shadow's index */
     struct actor *actor; /* one reference */
     struct bytes bytes;
     struct shadow *shadow;
@@ -25,8 +26,7 @@ struct cell {
 };
 
 struct shadow {
-    struct cell **items;
-    size_t count, room;
+    struct cells cells;
 };
 
 /* What all shadows share. */
@@ -34,8 +34,9 @@ struct shadow_owner {
     struct actors *actors;
     struct cell *oldest, *newest, *rounding; /* rounding: the next cell to round out */
     struct cell *spare;
-    unsigned level; /* of rounding under way: 1 to 64 bytes, 2 to 4096 */
-    uint64_t bytes; /* held by cells */
+    struct cell_list near; /* for the access at hand */
+    unsigned level;        /* of rounding under way: 1 to 64 bytes, 2 to 4096 */
+    uint64_t bytes;        /* held by cells */
     uint64_t limit;
     uint64_t rounded; /* cells rounded out so far */
     bool failed;      /* out of memory */

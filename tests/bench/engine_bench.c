@@ -31,9 +31,9 @@ static void feed(struct engine *engine, const struct ssan_event *event)
     }
 }
 
-static void begin(struct engine *engine)
+static void begin(struct engine *engine, uint32_t streams)
 {
-    for (uint32_t i = 1; i <= STREAMS; i++) {
+    for (uint32_t i = 1; i <= streams; i++) {
         feed(engine,
              &(struct ssan_event){.kind = SSAN_EV_stream_create,
                                   .stream_create = {.stream = i,
@@ -94,19 +94,19 @@ static void feed_sync(struct engine *engine, uint64_t sync, uint32_t stream)
 }
 
 /* One round of the ring is 6 items on each stream. Returns operations/s. */
-static double run_engine(uint64_t operations, double *bytes)
+static double run_engine(uint32_t streams, uint64_t operations, double *bytes)
 {
     struct engine_options options = {0};
     struct engine *engine = engine_create(&options);
     if (!engine) {
         exit(1);
     }
-    begin(engine);
+    begin(engine, streams);
     uint64_t op = 0, syncs = 0, peak = 0;
     double start = bench_seconds();
     for (uint64_t round = 0; op < operations; round++) {
-        for (uint32_t s = 1; s <= STREAMS; s++) {
-            uint32_t next = s % STREAMS + 1;
+        for (uint32_t s = 1; s <= streams; s++) {
+            uint32_t next = s % streams + 1;
             for (int k = 0; k < 3; k++) {
                 feed_op(engine, ++op, s, SSAN_op_kind_KERNEL, 0);
                 feed_set(engine, op, SSAN_access_READ, s);
@@ -123,7 +123,7 @@ static double run_engine(uint64_t operations, double *bytes)
             feed_close(engine, op);
         }
         if (round % 4 == 0) {
-            feed_sync(engine, ++syncs, (uint32_t)(round / 4 % STREAMS) + 1);
+            feed_sync(engine, ++syncs, (uint32_t)(round / 4 % streams) + 1);
             uint64_t held = engine_bytes(engine);
             peak = held > peak ? held : peak;
         }
@@ -135,6 +135,43 @@ static double run_engine(uint64_t operations, double *bytes)
     *bytes = (double)peak / (double)op;
     engine_destroy(engine);
     return (double)op / seconds;
+}
+
+/* One allocation cut into blocks, as caching allocators do: each kernel updates one of its stream's
+ * blocks. */
+static double run_slab(uint64_t operations, uint64_t blocks)
+{
+    struct engine_options options = {0};
+    struct engine *engine = engine_create(&options);
+    if (!engine) {
+        exit(1);
+    }
+    begin(engine, STREAMS);
+    const uint64_t slab = UINT64_C(0x600000000000), block_bytes = 4096;
+    feed(engine, &(struct ssan_event){.kind = SSAN_EV_alloc,
+                                      .alloc = {.alloc = STREAMS + 1,
+                                                .context = 1,
+                                                .address = slab,
+                                                .size = blocks * block_bytes,
+                                                .thread = 1,
+                                                .site = 99}});
+    double start = bench_seconds();
+    for (uint64_t op = 1; op <= operations; op++) {
+        uint64_t block = op * 7919 % (blocks / STREAMS) * STREAMS + op % STREAMS;
+        struct ssan_run run = {
+            .address = slab + block * block_bytes, .length = block_bytes, .count = 1};
+        feed_op(engine, op, (uint32_t)(op % STREAMS) + 1, SSAN_op_kind_KERNEL, 0);
+        feed(engine, &(struct ssan_event){.kind = SSAN_EV_set,
+                                          .set = {.op = op,
+                                                  .access = SSAN_access_WRITE,
+                                                  .site = 200,
+                                                  .width = 4,
+                                                  .runs = {&run, 1}}});
+        feed_close(engine, op);
+    }
+    double seconds = bench_seconds() - start;
+    engine_destroy(engine);
+    return (double)operations / seconds;
 }
 
 /* The floor: the same items on dense arrays. */
@@ -214,9 +251,19 @@ int main(void)
     };
     printf("16 timelines; reference: the same order on dense arrays, without sets or reports\n");
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        double bytes = 0, rate = run_engine(sizes[i].operations, &bytes);
+        double bytes = 0, rate = run_engine(STREAMS, sizes[i].operations, &bytes);
         bench_add(&bench, sizes[i].rate, rate, "op/s", run_dense(sizes[i].operations));
         bench_add(&bench, sizes[i].bytes, bytes, "byte", 0);
     }
+    double bytes = 0, narrow = run_engine(STREAMS, 100000, &bytes);
+    bench_add(&bench, "engine operations/s at 256 timelines", run_engine(256, 100000, &bytes),
+              "op/s", narrow);
+    bench_add(&bench, "engine operations/s at 10000 timelines", run_engine(10000, 120000, &bytes),
+              "op/s", narrow);
+    bench_add(&bench, "engine bytes/timeline at 10000 timelines", bytes * 120000 / 10000, "byte",
+              0);
+    double few = run_slab(200000, 64);
+    bench_add(&bench, "engine operations/s, 16384 blocks of a slab", run_slab(200000, 16384),
+              "op/s", few);
     return bench_write(&bench, "engine") ? 0 : 1;
 }

@@ -1,0 +1,53 @@
+/* Where the cells of one buffer are: by the hull that each had when it came.
+ *
+ * Levels by size (powers of two), each sorted by begin, so that the cells near some bytes are found
+ * in a logarithmic step for each level in use. A hull only shrinks, and rounding grows it by less
+ * than SLACK: the key stays a cover of it. Naive model: a list of all cells. Cost: finding O(levels
+ * log n + hits); adding and removing move a part of a level. */
+#ifndef SSAN_CORE_CELLS_H
+#define SSAN_CORE_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cell;
+
+struct cell_slot {
+    uint64_t begin; /* of the hull when the cell came */
+    struct cell *cell;
+};
+
+struct cell_level {
+    struct cell_slot *items; /* ascending by begin */
+    size_t count, room;
+    uint32_t bits; /* hulls are shorter than 2^bits */
+};
+
+struct cells {
+    struct cell_level *items;
+    size_t count, room; /* levels */
+    size_t total;       /* cells */
+};
+
+/* Cells found. */
+struct cell_list {
+    struct cell **items;
+    size_t count, room;
+};
+
+#define CELLS_SLACK UINT64_C(8192)
+
+/* False when out of memory. */
+bool cells_insert(struct cells *cells, struct cell *cell, uint64_t begin, uint64_t end);
+/* `begin` and `end` as at the insertion. */
+void cells_remove(struct cells *cells, const struct cell *cell, uint64_t begin, uint64_t end);
+/* Appends all cells whose hull may meet [begin, end). False when out of memory. */
+bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct cell_list *found);
+/* Any cell, NULL when there is none. */
+struct cell *cells_any(const struct cells *cells);
+uint64_t cells_held(const struct cells *cells);
+bool verify_cells(const struct cells *cells);
+void cells_finish(struct cells *cells);
+
+#endif
