@@ -330,7 +330,8 @@ static void fill_nearest(struct explainer *explainer, struct finding *finding,
     }
 }
 
-/* The fix that passed, with what goes and what stays; NULL fix for one without source edits. */
+/* The fix that passed, with which findings go and which stay (folded ones go by who tells them);
+ * none for one without source edits. */
 static bool fill_fix(struct explainer *explainer, struct finding *finding, const struct work *work)
 {
     struct arena *arena = &explainer->report->arena;
@@ -341,7 +342,8 @@ static bool fill_fix(struct explainer *explainer, struct finding *finding, const
     struct fix *fix = arena_alloc(arena, sizeof *fix);
     const char **removes = arena_alloc(arena, works * sizeof *removes);
     const char **leaves = arena_alloc(arena, works * sizeof *leaves);
-    if (!fix || !removes || !leaves) {
+    bool *stays = arena_alloc(arena, works * sizeof *stays);
+    if (!fix || !removes || !leaves || !stays) {
         return false;
     }
     *fix = (struct fix){.kind = work->fix->kind,
@@ -352,11 +354,17 @@ static bool fill_fix(struct explainer *explainer, struct finding *finding, const
                         .edit_count = work->fix->edit_count,
                         .removes = removes,
                         .leaves = leaves};
+    for (size_t i = 0; i < works; i++) { /* a finding stays as long as anything of it does */
+        stays[explainer->checker.works[i].folded_into] |= !work->gone[i];
+    }
     for (size_t i = 0; i < works; i++) {
-        if (work->gone[i]) {
-            removes[fix->remove_count++] = explainer->ids[i];
-        } else {
+        if (explainer->checker.works[i].folded_into != i) {
+            continue;
+        }
+        if (stays[i]) {
             leaves[fix->leave_count++] = explainer->ids[i];
+        } else {
+            removes[fix->remove_count++] = explainer->ids[i];
         }
     }
     finding->fix = fix;

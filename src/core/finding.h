@@ -141,9 +141,9 @@ struct fix {
     bool borrowed; /* names are those of another function, or made up: they want adapting */
     const struct source_edit *edits;
     size_t edit_count;
-    const char *const *removes; /* ids of findings gone with it */
+    const char *const *removes; /* ids of findings (not of folded ones) gone with it */
     size_t remove_count;
-    const char *const *leaves; /* ids of findings that remain */
+    const char *const *leaves; /* ids of those of which something remains */
     size_t leave_count;
 };
 

@@ -187,6 +187,9 @@ static void checked(struct strbuf *out, const struct fix *fix)
     if (fix->partial) {
         strbuf_puts(&text, " Partial: the host threads need a hand-over as well.");
     }
+    if (fix->borrowed) {
+        strbuf_puts(&text, " The names may have to be adapted to the place.");
+    }
     layout_wrap(out, NULL, strbuf_text(&text));
     out->failed |= text.failed;
     strbuf_finish(&text);

@@ -85,7 +85,8 @@ static void test_one_finding(void **state)
     assert_string_equal("cudaStreamWaitEvent(consumer, ready, 0);",
                         finding->fix->edits[0].insert_before);
     assert_int_equal(0, finding->fix->leave_count);
-    assert_int_equal(1 + finding->folded_count, finding->fix->remove_count);
+    assert_int_equal(1, finding->fix->remove_count);
+    assert_string_equal(finding->id, finding->fix->removes[0]);
     for (size_t i = 0; i < finding->folded_count; i++) {
         assert_int_equal(finding->severity, finding->folded[i]->severity);
         assert_string_not_equal(finding->id, finding->folded[i]->id);
