@@ -37,10 +37,10 @@ struct work {
     bool closed;
     struct work *next;
     struct actor *actor;
-    struct stamp at;                 /* op: end of its item; host: the present */
-    struct stamp host;               /* op, strict threads only: the host's present at submission */
-    uint32_t first_tick;             /* op */
-    struct epoch side;               /* op: of its source read */
+    struct stamp at;     /* op: end of its item; host: the present */
+    struct stamp host;   /* op of strict threads: the host at submission; free: behind its join */
+    uint32_t first_tick; /* op */
+    struct epoch side;   /* op: of its source read */
     struct bytes *ways[ACCESS_WAYS]; /* op: by access * 2 + may */
     VEC(struct inner_access) inner;
     enum ssan_access access; /* host */

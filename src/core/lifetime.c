@@ -121,6 +121,7 @@ enum ssan_status on_free(struct engine *engine, const struct ssan_ev_free *event
     order_host_epoch(&engine->order, host);
     work->at = stamp_ref(&host->now); /* before the join below */
     order_join_free(&engine->order, host, buffer->context);
+    work->host = stamp_ref(&host->now);
     return SSAN_OK;
 }
 
@@ -139,6 +140,9 @@ static void free_in_flight(struct engine *engine, struct work *work, const struc
     struct moment before = {.stamp = &work->at};
     struct times late = late_closure(engine, &before, true);
     before.extra = &late;
+    struct moment behind = {.stamp = &work->host};
+    struct times later = late_closure(engine, &behind, true);
+    behind.extra = &later;
     struct cell_list *near = &engine->shadows.near;
     near->count = 0;
     if (!cells_near(&buffer->shadow.cells, 0, UINT64_MAX, near)) {
@@ -153,14 +157,14 @@ static void free_in_flight(struct engine *engine, struct work *work, const struc
         struct verdict verdict = {
             .check = CHECK_FREE_IN_FLIGHT,
             .sureness = free_sureness(cell_may(cell->key), cell_rounded(cell->key) != 0)};
-        bool waited = cell->actor->op != 0 && cell->actor->context == buffer->context;
         bool observed = moment_covers(&before, true, at);
-        judge_readings(&verdict, observed || waited,
+        judge_readings(&verdict, observed || moment_covers(&behind, true, at),
                        observed ? moment_rule(&before, at) : (uint32_t)ORDER_R_IMPL_4);
         judge_bytes(engine, &verdict, buffer, cell->actor, cell_access(cell->key), &cell->bytes,
                     work->actor, SSAN_access_WRITE, all);
     }
     times_drop(&engine->clocks, &late);
+    times_drop(&engine->clocks, &later);
 }
 
 static bool forget_old_dead(struct engine *engine)
