@@ -11,7 +11,7 @@
 
 static struct {
     struct op_list waiting;
-    uint32_t idle; /* threads that wait for work */
+    uint32_t threads, idle; /* all, and those that wait for work */
     pthread_cond_t work;
 } callbacks = {.work = PTHREAD_COND_INITIALIZER};
 
@@ -64,22 +64,30 @@ static void *callback_main(void *unused)
     return NULL;
 }
 
-void callback_push(struct op *op)
+/* A thread for one more function; true also when a thread that is busy now will come to it. */
+static bool add_thread(void)
 {
     pthread_t thread;
+    if (threads_create_own(&thread, callback_main, NULL) == 0) {
+        pthread_detach(thread);
+        callbacks.threads++;
+    }
+    return callbacks.threads > 0;
+}
+
+void callback_push(struct op *op)
+{
     if (device.exiting || (op->hostfunc.function && device.sticky)) {
         emit_closed(op);
         queue_complete(op); /* the process ends, or the context is dead: not called (R-HF-6) */
         return;
     }
-    if (!VEC_PUSH(&callbacks.waiting, op)) {
+    if (!VEC_RESERVE(&callbacks.waiting, callbacks.waiting.count + 1) ||
+        (callbacks.idle <= callbacks.waiting.count && !add_thread())) {
         device_fault(op, cudaErrorMemoryAllocation, NULL, "no memory to call a host function");
         return;
     }
+    callbacks.waiting.items[callbacks.waiting.count++] = op;
     device.hostfuncs_running++;
-    if (callbacks.idle >= callbacks.waiting.count) {
-        pthread_cond_signal(&callbacks.work);
-    } else if (threads_create_own(&thread, callback_main, NULL) == 0) {
-        pthread_detach(thread);
-    }
+    pthread_cond_signal(&callbacks.work);
 }

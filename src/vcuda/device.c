@@ -89,8 +89,11 @@ cudaError_t device_start(void)
 static void tell_fault(const struct ptx_line *line, const char *text)
 {
     char message[1024];
-    snprintf(message, sizeof message, "%s:%u: %s", line && line->file ? line->file : "device",
-             line ? line->line : 0, text);
+    if (line && line->file) {
+        snprintf(message, sizeof message, "%s:%u: %s", line->file, line->line, text);
+    } else {
+        snprintf(message, sizeof message, "%s", text);
+    }
     output_error(message);
 }
 
