@@ -148,6 +148,52 @@ static unsigned char *host_of(const struct mem_state *s, uint64_t at)
     return (unsigned char *)(uintptr_t)(at + (uint64_t)s->region.delta);
 }
 
+/* Addresses of no pattern that all lie in one piece of memory; `host` is what to add to them there.
+ */
+static void move_lanes(struct warp *w, char *r, const struct op *op, uint32_t mask,
+                       const uint64_t *address, uint64_t host, bool writes)
+{
+    const struct lane_isa *isa = w->exec->isa;
+    for (uint32_t e = 0; e < op->count; e++, host += op->width) {
+        const uint32_t slot = element_slot(w, op, e);
+        if (op->width == 4 && writes) {
+            isa->scatter_32(slot_32(r, slot), address, host, mask);
+        } else if (op->width == 4) {
+            isa->gather_32(slot_32(r, slot), address, host, mask);
+        } else {
+            EACH_LANE(i, mask)
+            {
+                unsigned char *at = (unsigned char *)(uintptr_t)(address[i] + host);
+                if (writes) {
+                    lane_out(r, slot, i, op, at);
+                } else {
+                    lane_in(r, slot, i, op, at);
+                }
+            }
+        }
+    }
+}
+
+/* All lanes in one live region: one check. False when they aren't. */
+static bool global_scatter(struct warp *w, char *r, const struct op *op, uint32_t mask,
+                           const uint64_t *address, uint64_t imm, bool writes)
+{
+    struct mem_state *s = state_of(w, op);
+    const uint32_t total = (uint32_t)op->width * op->count;
+    struct lane_bounds b;
+    w->exec->isa->bounds(address, mask, &b);
+    if (((b.bits | imm) & (total - 1)) || b.highest + imm < b.lowest + imm ||
+        !find_region(w, s, b.lowest + imm, b.highest - b.lowest + total, writes)) {
+        return false;
+    }
+    move_lanes(w, r, op, mask, address, imm + (uint64_t)s->region.delta, writes);
+    if (w->observe) {
+        note_use(s, op, writes ? SSAN_access_WRITE : SSAN_access_READ);
+        observe_lanes(&s->observer, address, mask, total, imm);
+    }
+    return true;
+}
+
 /* Lanes one by one, each checked. `address` is without `imm`. */
 static void global_lanes(struct warp *w, char *r, const struct op *op, uint32_t mask,
                          const uint64_t *address, uint64_t imm, bool writes)
@@ -184,7 +230,7 @@ static void global_lanes(struct warp *w, char *r, const struct op *op, uint32_t 
     }
     if (w->observe) {
         note_use(s, op, writes ? SSAN_access_WRITE : SSAN_access_READ);
-        observe_lanes(&s->observer, at, done, total);
+        observe_lanes(&s->observer, at, done, total, 0);
     }
 }
 
@@ -234,7 +280,9 @@ static void access_global(struct warp *w, char *r, const struct op *op, uint32_t
             return;
         }
     }
-    global_lanes(w, r, op, mask, address, imm, writes);
+    if (!global_scatter(w, r, op, mask, address, imm, writes)) {
+        global_lanes(w, r, op, mask, address, imm, writes);
+    }
     if (w->watch && !writes && !w->stop) {
         watch_load(w, r, op, mask, address);
     }
@@ -297,7 +345,7 @@ void mem_note(struct warp *w, const struct op *op, uint32_t mask, const uint64_t
     struct mem_state *s = state_of(w, op);
     if (w->observe && mask) {
         note_use(s, op, access);
-        observe_lanes(&s->observer, address, mask, (uint32_t)op->width * op->count);
+        observe_lanes(&s->observer, address, mask, (uint32_t)op->width * op->count, 0);
     }
 }
 
@@ -321,6 +369,13 @@ static void access_bytes(struct warp *w, char *r, const struct op *op, uint32_t 
             }
             return;
         }
+    }
+    struct lane_bounds b;
+    w->exec->isa->bounds(address, mask, &b);
+    if (((b.bits | imm) & (total - 1)) == 0 && b.lowest + imm <= b.highest + imm &&
+        b.highest + imm < limit && total <= limit - (b.highest + imm)) {
+        move_lanes(w, r, op, mask, address, imm + (uint64_t)(uintptr_t)bytes, writes);
+        return;
     }
     EACH_LANE(i, mask)
     {

@@ -71,11 +71,8 @@ enum lane {
     LANE_count
 };
 
-/* How the addresses of a full warp lie. */
-enum pattern {
-    PATTERN_scatter,
-    PATTERN_uniform,
-    PATTERN_stride /* address[i] = address[0] + i * stride, stride > 0 */
+struct lane_bounds {
+    uint64_t lowest, highest, bits;
 };
 
 /* One build of the lane loops. */
@@ -87,8 +84,14 @@ struct lane_isa {
     /* dst = mask ? src : dst, in 32 lanes. */
     void (*blend_32)(uint32_t *dst, const uint32_t *src, uint32_t mask);
     void (*blend_64)(uint64_t *dst, const uint64_t *src, uint32_t mask);
-    /* Lowest and highest of the 32 values below `mask`, which isn't 0. */
-    void (*bounds)(const uint64_t *address, uint32_t mask, uint64_t *lowest, uint64_t *highest);
+    /* Lowest and highest of the values whose bit is in `mask`, which isn't 0, and all their bits
+     * or'ed. */
+    void (*bounds)(const uint64_t *address, uint32_t mask, struct lane_bounds *bounds);
+    /* Words of 4 bytes at host addresses address[i] + offset: read into or written from a slot,
+     * active lanes only. */
+    void (*gather_32)(uint32_t *slot, const uint64_t *address, uint64_t offset, uint32_t mask);
+    void (*scatter_32)(const uint32_t *slot, const uint64_t *address, uint64_t offset,
+                       uint32_t mask);
 };
 
 /* The fastest one that this processor runs, unless a test chose one. */

@@ -77,17 +77,37 @@ static bool is_linear(const uint64_t *address, uint64_t stride)
     return differs == 0;
 }
 
-static void bounds(const uint64_t *address, uint32_t mask, uint64_t *lowest, uint64_t *highest)
+static void bounds(const uint64_t *address, uint32_t mask, struct lane_bounds *result)
 {
-    uint64_t low = UINT64_MAX, high = 0;
+    uint64_t low = UINT64_MAX, high = 0, bits = 0;
     for (int i = 0; i < WARP_LANES; i++) {
-        const uint64_t below = (mask & lane_bit[i]) ? address[i] : UINT64_MAX;
-        const uint64_t above = (mask & lane_bit[i]) ? address[i] : 0;
+        const bool active = mask & lane_bit[i];
+        const uint64_t below = active ? address[i] : UINT64_MAX, above = active ? address[i] : 0;
         low = below < low ? below : low;
         high = above > high ? above : high;
+        bits |= above;
     }
-    *lowest = low;
-    *highest = high;
+    *result = (struct lane_bounds){low, high, bits};
+}
+
+static void gather_32(uint32_t *slot, const uint64_t *address, uint64_t offset, uint32_t mask)
+{
+    for (int i = 0; mask == FULL_MASK && i < WARP_LANES; i++) {
+        slot[i] = *(const slot_u32 *)(uintptr_t)(address[i] + offset);
+    }
+    for (uint32_t left = mask == FULL_MASK ? 0 : mask; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        slot[i] = *(const slot_u32 *)(uintptr_t)(address[i] + offset);
+    }
+}
+
+static void scatter_32(const uint32_t *slot, const uint64_t *address, uint64_t offset,
+                       uint32_t mask)
+{
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        *(slot_u32 *)(uintptr_t)(address[i] + offset) = slot[i];
+    }
 }
 
 #include "ptx/lanes_expr.h"
@@ -328,4 +348,6 @@ const struct lane_isa ISA(lanes) = {
     .blend_32 = blend_32,
     .blend_64 = blend_64,
     .bounds = bounds,
+    .gather_32 = gather_32,
+    .scatter_32 = scatter_32,
 };

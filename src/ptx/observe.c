@@ -127,11 +127,12 @@ void observe_stride(struct observer *o, uint64_t address, uint64_t length, uint6
     o->count = count;
 }
 
-void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, uint32_t width)
+void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, uint32_t width,
+                   uint64_t offset)
 {
     uint64_t begin = 0, end = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
-        const uint64_t at = address[__builtin_ctz(left)];
+        const uint64_t at = address[__builtin_ctz(left)] + offset;
         if (at == end && begin < end) {
             end = at + width;
             continue;

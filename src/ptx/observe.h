@@ -41,8 +41,9 @@ static inline void observe_run(struct observer *o, uint64_t begin, uint64_t end)
 /* Adds `count` pieces of `length` bytes, `stride` > length apart. */
 void observe_stride(struct observer *o, uint64_t address, uint64_t length, uint64_t stride,
                     uint32_t count);
-/* Adds `width` bytes at each address whose bit is set. */
-void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, uint32_t width);
+/* Adds `width` bytes at address + offset of each lane whose bit is set. */
+void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, uint32_t width,
+                   uint64_t offset);
 void observe_finish(struct observer *o);
 
 /* Adds what `from` holds to `to`. */
