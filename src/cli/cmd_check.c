@@ -26,7 +26,7 @@ static enum ssan_status read_trace(struct feed *feed, const char *path,
     }
     if (feed->state == FEED_DAMAGED) {
         *err = feed->error;
-        return ssan_fail(err, err->status, err->position, "%s: %.400s", path, feed->error.text);
+        return err->status;
     }
     feed_finish(feed);
     return SSAN_OK;

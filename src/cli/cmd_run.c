@@ -23,6 +23,8 @@
 #define BUSY_MS       1
 #define STEP_EVENTS   20000 /* from one trace before signals are looked at again */
 #define GRACE_SECONDS 10
+#define ASKED_PASSES                                                                               \
+    100 /* a verdict so far waits for what was there when it was asked for, at most this long */
 #define MAX_PROCESSES 4096
 
 struct run {
@@ -134,19 +136,20 @@ static bool is_over(const struct run *run)
 
 static void follow(struct run *run)
 {
-    size_t taken = 1;
+    size_t taken = 1, passes = 0;
     for (;;) {
         bool ended = run->target.ended, all_ended, found;
         target_wait(&run->target, taken > 0 ? 0 : ended ? BUSY_MS : IDLE_MS);
         if (run->target.ended && !ended) {
             clock_gettime(CLOCK_MONOTONIC, &run->ended);
         }
-        if (run->target.asked) {
-            run->target.asked = false;
-            tell_so_far(run);
-        }
         found = look_for_traces(run);
         taken = step_all(run, &all_ended);
+        if (run->target.asked && (taken == 0 || ++passes > ASKED_PASSES)) {
+            run->target.asked = false;
+            passes = 0;
+            tell_so_far(run);
+        }
         /* `ended` was true before the folder was read, so nothing of the program's own can be
          * missing. */
         if (ended && !found && taken == 0 && (all_ended || is_over(run))) {

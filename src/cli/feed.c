@@ -64,6 +64,14 @@ static void damage(struct feed *feed)
     feed->state = FEED_DAMAGED;
 }
 
+/* The engine has refused an event and does not know where it came from. */
+static void blame_trace(struct feed *feed)
+{
+    struct ssan_error inner = feed->error;
+    ssan_fail(&feed->error, inner.status, inner.position, "%.100s: %.400s", feed->path, inner.text);
+    damage(feed);
+}
+
 /* Gives an event to everybody; false when the feed can't go on. */
 static bool take(struct feed *feed, struct ssan_event *event)
 {
@@ -79,7 +87,7 @@ static bool take(struct feed *feed, struct ssan_event *event)
         return false;
     }
     if (engine_feed(feed->engine, event, &feed->error) != SSAN_OK) {
-        damage(feed);
+        blame_trace(feed);
         return false;
     }
     if (event->kind == SSAN_EV_process) {
@@ -145,7 +153,7 @@ void feed_finish(struct feed *feed)
         keeper_close(keeper, feed->state == FEED_WHOLE, &feed->keep_error);
     }
     if (judged && engine_finish(feed->engine, &feed->error) != SSAN_OK) {
-        damage(feed);
+        blame_trace(feed);
     }
 }
 

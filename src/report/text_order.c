@@ -176,8 +176,8 @@ static void measure_marks(struct table *table)
     strbuf_finish(&cell);
 }
 
-/* Width of the left column: LEFT_COLUMNS_MIN where both sides then fit, else what is left beside
- * the right one, but at least half. */
+/* Width of the left column: LEFT_COLUMNS_MIN where both sides then fit, else what they need, else
+ * half. */
 static void measure(struct table *table)
 {
     const struct report *report = table->report;
