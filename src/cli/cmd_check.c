@@ -32,13 +32,6 @@ static enum ssan_status read_trace(struct feed *feed, const char *path,
     return SSAN_OK;
 }
 
-/* What `check` ends with when nothing is wrong: cut input is incomplete, the rest of what can't be
- * read is 65. */
-static int fail_input(const struct ssan_error *err)
-{
-    return command_fail("check", err);
-}
-
 static int check(const struct options *options, const struct timespec *begun)
 {
     struct judge judge = {.options = options, .verb = "check", .begun = *begun};
@@ -50,7 +43,7 @@ static int check(const struct options *options, const struct timespec *begun)
     for (i = 0; i < count && status == SSAN_OK; i++) {
         status = read_trace(&feeds[i], options->arguments[i], options, &err);
     }
-    code = status ? fail_input(&err) : judge_print(&judge, feeds, count);
+    code = status ? command_fail("check", &err) : judge_print(&judge, feeds, count);
     for (i = 0; feeds && i < count; i++) {
         feed_close(&feeds[i]);
     }
