@@ -53,6 +53,11 @@ class Alone(Case):
             done = self.cc("-c", source, code=1)
             self.assertIn(f"<{header}> is not supported", done.stderr)
 
+    def test_textures_say_that_they_are_not_there(self):
+        source = self.write("texture.cu", "__global__ void k(cudaTextureObject_t t, float *p) { *p = tex2D<float>(t, 1, 2); }\n")
+        for clang in CLANGS:
+            self.assertIn("tex2D: streamsan cc does not support textures", self.cc("-c", source, clang=clang, code=1).stderr)
+
     def test_per_thread_names_agree_with_their_list(self):
         folder = ROOT / "src/cc/include/ssan"
         listed = include_macro_names((folder / "per_thread.def").read_text(), "PER_THREAD")

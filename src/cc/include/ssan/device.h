@@ -115,5 +115,6 @@ __device__ static inline void free(void *ptr)
 
 #include "atomics.h"
 #include "device_functions.h"
+#include "unsupported.h"
 
 #endif
