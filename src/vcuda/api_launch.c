@@ -2,16 +2,13 @@
 #include "vcuda/api.h"
 #include "ssan/compiler_abi.h"
 #include "vcuda/emit.h"
+#include "vcuda/funcname.h"
 #include "vcuda/handle.h"
 #include "vcuda/limits.h"
-#include "vcuda/output.h"
 #include "vcuda/program.h"
 #include "vcuda/queue.h"
-#include "vcuda/sched.h"
 #include "vcuda/site.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 struct configuration {
@@ -145,20 +142,9 @@ cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 bloc
     return api_submit(call, op, NULL, SSAN_form_ASYNC, kernel->name, NULL, 0);
 }
 
-/* The name of a host function where the dynamic symbols know it; empty otherwise. */
-static void name_of(const void *function, char *name, size_t room)
-{
-    Dl_info info;
-    name[0] = '\0';
-    if (dladdr(function, &info) && info.dli_saddr == function && info.dli_sname) {
-        snprintf(name, room, "%s", info.dli_sname);
-    }
-}
-
 cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread,
                          const struct hostfunc *hostfunc)
 {
-    char name[256];
     struct stream *stream;
     struct op *op;
     const void *function;
@@ -179,6 +165,6 @@ cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread
         return cudaErrorMemoryAllocation;
     }
     op->hostfunc = *hostfunc;
-    name_of(function, name, sizeof name);
-    return api_submit(call, op, NULL, SSAN_form_ASYNC, name, NULL, 0);
+    return api_submit(call, op, NULL, SSAN_form_ASYNC,
+                      emit_is_on() ? funcname_find(function) : NULL, NULL, 0);
 }

@@ -43,6 +43,9 @@ static void in_child(void)
 {
     pthread_mutex_init(&device.lock, NULL);
     init_conditions();
+    memory_forget();
+    threads_forget();
+    output_forget();
     emit_detach();
     site_forget();
     device.orphan = device.started;

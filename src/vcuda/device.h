@@ -129,7 +129,8 @@ struct device {
     uint32_t stream_count, alloc_count;
     uint64_t pending; /* operations not done */
     struct op_list ready;
-    struct op *job; /* what the executor runs or is about to */
+    struct op *job;        /* what the executor runs or is about to */
+    bool job_is_elsewhere; /* a host thread runs it, not the executor */
     uint32_t hostfuncs_running;
     uint32_t joining;  /* host threads that wait in a call */
     uint64_t progress; /* counts whatever may let a parked kernel go on */

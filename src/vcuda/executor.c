@@ -1,8 +1,8 @@
 /* Runs the job that a schedule chose, tells its accesses, and when nobody asks for anything keeps
  * the device going.
  *
- * Invariant: while `device.job` is an operation, only this thread touches its contents and the
- * clock, and it does so without the device lock. */
+ * Invariant: while `device.job` is an operation, only the thread that runs it touches its
+ * contents and the clock, and it does so without the device lock. */
 #include "vcuda/executor.h"
 
 #include "vcuda/emit.h"
@@ -323,8 +323,19 @@ static void run_job(void)
         queue_put_back(op);
     }
     device.job = NULL;
+    device.job_is_elsewhere = false;
     device.active_ns = device_now_ns();
     pthread_cond_broadcast(&device.changed);
+}
+
+void executor_run_here(struct op *op)
+{
+    queue_take(op);
+    op->state = OP_RUNNING;
+    device.active_ns = device_now_ns();
+    device.job = op;
+    device.job_is_elsewhere = true;
+    run_job();
 }
 
 void executor_fail_stuck(struct op *op)
@@ -359,7 +370,7 @@ static void *executor_main(void *unused)
     for (;;) {
         int64_t until_ns;
         struct op *op;
-        if (device.job) {
+        if (device.job && !device.job_is_elsewhere) {
             run_job();
         } else if ((op = sched_idle(&until_ns)) != NULL) {
             sched_begin(op);

@@ -1,4 +1,4 @@
-/* The thread on which kernels, copies and memsets run. */
+/* Runs kernels, copies and memsets; kernels on a thread of its own. */
 #ifndef SSAN_VCUDA_EXECUTOR_H
 #define SSAN_VCUDA_EXECUTOR_H
 
@@ -6,6 +6,9 @@
 
 /* Device lock held. False when the thread can't be made. */
 bool executor_start(void);
+/* Runs a ready copy or memset in the calling host thread, which waits for it anyway: no two
+ * switches of threads for a few bytes. Device lock held, given up in between; nothing else runs. */
+void executor_run_here(struct op *op);
 /* A parked kernel that nothing can release: the launch fails with cudaErrorLaunchTimeout. Device
  * lock held, nothing runs on the executor. */
 void executor_fail_stuck(struct op *op);

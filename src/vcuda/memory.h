@@ -61,5 +61,7 @@ uint64_t memory_epoch(void);
 void memory_totals(uint64_t *free_bytes, uint64_t *total_bytes);
 /* From a signal handler: false when the map is being changed. */
 bool memory_try_find(uint64_t address, struct memory_block *block);
+/* In a forked child: nobody holds the lock. */
+void memory_forget(void);
 
 #endif

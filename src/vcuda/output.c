@@ -79,3 +79,10 @@ void output_once(const char *name, const char *text)
         output_error(line);
     }
 }
+
+void output_forget(void)
+{
+    pthread_mutex_init(&output.lock, NULL);
+    strbuf_clear(&output.kept);
+    atomic_store(&output.length, 0);
+}

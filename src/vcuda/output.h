@@ -12,5 +12,7 @@ void output_flush(void);
 void output_error(const char *text);
 /* "streamsan: `name` `text`" on stderr, once for each name. */
 void output_once(const char *name, const char *text);
+/* In a forked child: nobody holds the lock, and what is kept is the parent's. */
+void output_forget(void);
 
 #endif

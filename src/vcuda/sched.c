@@ -119,6 +119,10 @@ void sched_begin(struct op *op)
 
 void sched_run(struct op *op)
 {
+    if (op->kind == SSAN_op_kind_COPY || op->kind == SSAN_op_kind_MEMSET) {
+        executor_run_here(op);
+        return;
+    }
     queue_hold(op);
     sched_begin(op);
     while (device.job == op) {
@@ -286,7 +290,11 @@ struct op *sched_idle(int64_t *until_ns)
 {
     struct op *op;
     *until_ns = INT64_MAX;
-    if (device.job || device.sticky || device.ready.count == 0) {
+    if (device.sticky || (device.ready.count == 0 && !device.job)) {
+        return NULL;
+    }
+    if (device.job) {
+        *until_ns = device_now_ns() + SILENCE_NS;
         return NULL;
     }
     if (device.policy->runs_at_submission && (op = sched_oldest(false)) != NULL) {

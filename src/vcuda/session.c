@@ -147,6 +147,7 @@ void emit_exit(uint32_t code)
 
 void emit_detach(void)
 {
+    pthread_mutex_init(&session.lock, NULL);
     if (session.writer) {
         writer_detach(session.writer);
     }

@@ -192,3 +192,10 @@ EXPORTED int pthread_join(pthread_t thread, void **result)
     }
     return error;
 }
+
+void threads_forget(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&alive, 1);
+    atomic_store(&in_join, 0);
+}

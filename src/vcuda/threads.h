@@ -18,5 +18,7 @@ int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
 /* The operation whose host function this thread runs; 0: none. */
 uint64_t threads_callback(void);
 void threads_set_callback(uint64_t op);
+/* In a forked child: nobody holds the lock, and this is the only thread. */
+void threads_forget(void);
 
 #endif

@@ -122,6 +122,7 @@ static void check_operations(const struct trace *trace)
     assert_int_equal(copy->op.event, 1);
     assert_int_equal(copy->op.stream, 1);
     copy = op_of_call(trace, "cudaLaunchHostFunc");
+    assert_true(str_is(copy->op.name, "on_run"));
     assert_int_equal(trace_at(trace, SSAN_EV_callback_begin, 0)->callback_begin.op, copy->op.op);
     assert_int_equal(trace_count(trace, SSAN_EV_op), 7);
     assert_int_equal(trace_count(trace, SSAN_EV_op_return), 3); /* of copies and memsets */
