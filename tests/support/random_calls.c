@@ -311,7 +311,7 @@ void random_return(struct random_state *state, size_t thread)
 {
     const struct random_thread *before = &state->threads.items[thread];
     struct ssan_event event = {0};
-    if (before->ok || before->op || chance(state, 60)) {
+    if (before->ok || before->op || state->callback_acquires || chance(state, 60)) {
         random_run_callbacks(state); /* adds threads */
     }
     struct random_thread *self = &state->threads.items[thread];

@@ -146,7 +146,7 @@ void random_lifetime_call(struct random_state *state, uint32_t thread)
     }
     struct ssan_event event = {0};
     if (place->alloc) {
-        if (chance(state, 50)) {
+        if (state->callback_acquires || chance(state, 50)) {
             random_run_callbacks(state);
         }
         event.kind = SSAN_EV_free;
