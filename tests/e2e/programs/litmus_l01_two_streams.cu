@@ -12,6 +12,7 @@ int main(void)
 {
     cudaStream_t s, t;
     int *d = new_device(BYTES), *out = new_device(BYTES);
+    SSAN_NAME(d, "d");
     CK(cudaStreamCreate(&s));
     CK(cudaStreamCreate(&t));
 #ifdef A

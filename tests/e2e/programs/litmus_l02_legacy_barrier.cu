@@ -13,6 +13,7 @@ int main(void)
 {
     cudaStream_t first, t;
     int *d = new_device(BYTES), *other = new_device(BYTES), *out = new_device(BYTES);
+    SSAN_NAME(d, "d");
     CK(cudaStreamCreate(&t));
 #ifdef A
     CK(cudaStreamCreate(&first));

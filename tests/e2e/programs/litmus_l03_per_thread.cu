@@ -13,6 +13,7 @@
 int main(void)
 {
     int *d = new_device(BYTES), *out = new_device(BYTES);
+    SSAN_NAME(d, "d");
 #ifdef A
     fill<<<GRID, 256, 0, cudaStreamPerThread>>>(d, 1);
     take<<<GRID, 256, 0, cudaStreamLegacy>>>(d, out);

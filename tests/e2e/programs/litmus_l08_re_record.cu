@@ -13,6 +13,7 @@ int main(void)
     cudaStream_t s, t, u;
     cudaEvent_t e;
     int *d = new_device(BYTES), *out = new_device(BYTES);
+    SSAN_NAME(d, "d");
     CK(cudaStreamCreate(&s));
     CK(cudaStreamCreate(&t));
     CK(cudaStreamCreate(&u));

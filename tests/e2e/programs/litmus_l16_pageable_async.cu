@@ -1,7 +1,7 @@
 // BUILD: -DA
 // VERDICT: clean
 // EXIT: 0
-// FINDING: warning SSAN-RAW first=copy then=host-read by=A2 nearest=pageable-staging
+// FINDING: warning SSAN-RAW first=copy then=host-read by=A2 nearest=host-late
 // RUN: --order documented
 // VERDICT: errors
 // EXIT: 66
