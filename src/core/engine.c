@@ -271,6 +271,7 @@ enum ssan_status engine_feed(struct engine *engine, const struct ssan_event *eve
     if (!queue_run(engine, false) || engine->order.failed || engine->clocks.failed) {
         return engine_no_memory(engine, err);
     }
+    engine->totals.rounded_sets = engine->shadows.rounded;
     engine->position++;
     return SSAN_OK;
 }
@@ -283,6 +284,7 @@ enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err)
     if (!queue_run(engine, true)) {
         return engine_no_memory(engine, err);
     }
+    engine->totals.rounded_sets = engine->shadows.rounded;
     if (engine->totals.exited) {
         misuse_pending(engine);
     }
@@ -297,7 +299,6 @@ const struct hazard *engine_hazards(const struct engine *engine, size_t *count)
 
 const struct engine_totals *engine_totals(const struct engine *engine)
 {
-    ((struct engine *)engine)->totals.rounded_sets = engine->shadows.rounded;
     return &engine->totals;
 }
 
@@ -312,7 +313,8 @@ uint64_t engine_bytes(const struct engine *engine)
            engine->allocs.room * sizeof(struct buffer *) +
            engine->threads.room * sizeof(struct thread) +
            (engine->front.room + engine->live.room + engine->dead.room + engine->holes.room) *
-               (sizeof(struct span) + sizeof(struct buffer) / 2);
+               sizeof(struct span) +
+           (engine->front.count + engine->dead.count + engine->holes.count) * sizeof(struct buffer);
 }
 
 /* Everything that holds clocks. */

@@ -267,10 +267,9 @@ enum ssan_status on_callback(struct engine *engine, uint32_t id, uint64_t op, bo
     return SSAN_OK;
 }
 
-static bool add_inner_access(struct engine *engine, const struct thread *thread,
+static bool add_inner_access(struct engine *engine, const struct thread *thread, struct work *work,
                              const struct ssan_ev_host_access *event, struct actor *take_actor)
 {
-    struct work *work = window_find(&engine->window, thread->callback)->work;
     take_actor->op = thread->callback;
     take_actor->context = work->actor->context;
     take_actor->stream = work->actor->stream;
@@ -309,15 +308,21 @@ enum ssan_status on_host_access(struct engine *engine, const struct ssan_ev_host
     if (event->size == 0) {
         return SSAN_OK;
     }
+    bool inside = thread->callback != 0 && !order_broken(&engine->order, ORDER_R_HF_2);
+    const struct slot *slot = inside ? window_find(&engine->window, thread->callback) : NULL;
+    if (inside && (!slot || slot->state != SLOT_OPEN)) {
+        return engine_refuse(engine, err, "open host function", thread->callback);
+    }
     struct actor *actor = engine_actor(engine, SIDE_HOST, event->thread, event->site);
     if (!actor) {
         return engine_no_memory(engine, err);
     }
     actor->place =
         engine_place(engine, SIDE_HOST, (uint32_t)event->access, event->site, 0, 0, event->thread);
-    if (thread->callback != 0 && !order_broken(&engine->order, ORDER_R_HF_2)) {
-        return add_inner_access(engine, thread, event, actor) ? SSAN_OK
-                                                              : engine_no_memory(engine, err);
+    if (inside) {
+        return add_inner_access(engine, thread, slot->work, event, actor)
+                   ? SSAN_OK
+                   : engine_no_memory(engine, err);
     }
     struct work *work = queue_add(engine, WORK_HOST);
     if (!work) {

@@ -1,3 +1,6 @@
 foreach(name bytes clock engine rules)
     ssan_test(core_${name} SOURCES core_${name}.c LINKS ssan_core)
 endforeach()
+if(TARGET ssan_test_support)
+    ssan_test(core_damage SOURCES core_damage.c LINKS ssan_test_support ssan_core)
+endif()
