@@ -100,8 +100,9 @@ def full_disk_for_kept_trace():
 def kept():
     trace = WORK / "kept.ssan"
     if not trace.exists():
-        small = build(WORK / "small", PROGRAMS / "twin_one_element.cu")
-        execute([TOOL, "run", "--trace", trace, "--", small])
+        small = build(WORK / "small", PROGRAMS / "twin_even_odd.cu")
+        done = execute([TOOL, "run", "--trace", trace, "--", small])
+        check(done.returncode == 0, f"the whole trace must be clean\n{done.stderr}")
     return trace.read_bytes()
 
 
