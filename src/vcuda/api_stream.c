@@ -172,20 +172,25 @@ cudaError_t api_stream_query(struct call *call, cudaStream_t handle, bool per_th
 {
     struct op_list targets = {0};
     struct stream *stream;
+    bool done, polled;
+    uint32_t id;
     cudaError_t error = handle_find_stream(call, handle, per_thread, &stream);
-    if (error != cudaSuccess) {
-        return error;
-    }
-    if (!queue_targets(&targets, stream)) {
+    if (error == cudaSuccess && !queue_targets(&targets, stream)) {
         error = cudaErrorMemoryAllocation;
-    } else if (!sched_query(&targets, &stream->polled)) {
-        error = device.sticky ? device.sticky : cudaErrorNotReady;
-    } else {
-        error = device.sticky;
+    }
+    if (error == cudaSuccess) {
+        id = stream->id;
+        polled = stream->polled;
+        done = sched_query(&targets, &polled);
+        /* Another thread may have destroyed the stream meanwhile. */
+        if (handle_find_stream(call, handle, per_thread, &stream) == cudaSuccess) {
+            stream->polled = polled;
+        }
+        error = device.sticky ? device.sticky : done ? cudaSuccess : cudaErrorNotReady;
+        if (error == cudaSuccess) {
+            emit_sync_return(emit_sync(call, SSAN_sync_kind_STREAM_QUERY, id), true, 0);
+        }
     }
     queue_targets_finish(&targets);
-    if (error == cudaSuccess) {
-        emit_sync_return(emit_sync(call, SSAN_sync_kind_STREAM_QUERY, stream->id), true, 0);
-    }
     return error;
 }

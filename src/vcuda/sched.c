@@ -17,6 +17,7 @@
 
 /* Without a call for this long the device goes on by itself (design.md 5). */
 #define SILENCE_NS (INT64_C(100) * 1000 * 1000)
+#define TICK_NS    (INT64_C(10) * 1000 * 1000)
 /* How often a parked kernel is tried again while a host thread runs that may release it. */
 #define RETRY_NS (INT64_C(2) * 1000 * 1000)
 
@@ -286,6 +287,20 @@ bool sched_query(const struct op_list *targets, bool *polled)
     return true;
 }
 
+/* Time alone would not do: on a busy machine the program may not have run for as long, and what it
+ * does then must not depend on that. So the executor must have woken that often, too. */
+static bool is_silent(void)
+{
+    if (device.silent_since_ns != device.active_ns) {
+        device.silent_since_ns = device.active_ns;
+        device.silent_ticks = 0;
+        return false;
+    }
+    device.silent_ticks++;
+    return device.silent_ticks >= SILENCE_NS / TICK_NS &&
+           device_now_ns() - device.active_ns >= SILENCE_NS;
+}
+
 struct op *sched_idle(int64_t *until_ns)
 {
     struct op *op;
@@ -294,14 +309,14 @@ struct op *sched_idle(int64_t *until_ns)
         return NULL;
     }
     if (device.job) {
-        *until_ns = device_now_ns() + SILENCE_NS;
+        *until_ns = device_now_ns() + TICK_NS;
         return NULL;
     }
     if (device.policy->runs_at_submission && (op = sched_oldest(false)) != NULL) {
         return op;
     }
-    *until_ns = device.active_ns + SILENCE_NS;
-    if (device_now_ns() < *until_ns) {
+    *until_ns = device_now_ns() + TICK_NS;
+    if (!is_silent()) {
         return NULL;
     }
     device.progress++;

@@ -1,5 +1,5 @@
 if(TARGET ssan_ptx)
-    foreach(name host kernel memory no_memory order stream trace)
+    foreach(name host kernel memory no_memory order per_thread stream trace)
         ssan_test(vcuda_${name} SOURCES vcuda_${name}.c vcuda_support.c LINKS ssan_vcuda ssan_trace_tool)
         target_include_directories(test_vcuda_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/cc/include)
     endforeach()
