@@ -3,3 +3,5 @@ set_source_files_properties(ptx_opcodes.c PROPERTIES COMPILE_OPTIONS "-ffp-contr
 ssan_test(ptx_exec SOURCES ptx_exec.c ptx_support.c LINKS ssan_ptx)
 ssan_test(ptx_observe SOURCES ptx_observe.c ptx_support.c LINKS ssan_ptx)
 ssan_test(ptx_parse SOURCES ptx_parse.c ptx_support.c LINKS ssan_ptx)
+ssan_test(ptx_clang SOURCES ptx_clang.c ptx_support.c LINKS ssan_ptx)
+set_source_files_properties(ptx_clang.c PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-fwrapv")
