@@ -359,7 +359,6 @@ static void propose_move_free(struct job *job, const struct hist_host *freed)
 {
     const struct history *history = job->history;
     const struct hist_item *use = &history->items.items[job->pair->then_item];
-    const struct hist_alloc *alloc = &history->allocs.items[freed->alloc];
     for (size_t i = 0; i < history->syncs.count; i++) {
         const struct hist_sync *sync = &history->syncs.items[i];
         const bool covers = sync->kind == SSAN_sync_kind_DEVICE ||
@@ -380,7 +379,7 @@ static void propose_move_free(struct job *job, const struct hist_host *freed)
             strbuf_puts(&statement, text);
         } else {
             const char *name = spell_created_block(history, job->maker->arena, freed->alloc);
-            strbuf_printf(&statement, "%s(%s);", alloc->free_call, name ? name : "block");
+            strbuf_printf(&statement, "%s(%s);", freed->call, name ? name : "block");
         }
         take_out(proposal, history_place(history, freed->site));
         insert(job, proposal, join + 1, keep(job, &statement));
@@ -391,13 +390,6 @@ static void propose_move_free(struct job *job, const struct hist_host *freed)
                                .call = (uint32_t)history_call_at(history, freed->position)});
         return;
     }
-}
-
-/* The record of the latest known use of the event of a wait: stands for the event where it was
- * never recorded before. */
-static uint32_t known_record(const struct job *job)
-{
-    return job->miss->record;
 }
 
 static void propose_for_streams(struct job *job)
@@ -426,7 +418,7 @@ static void propose_for_streams(struct job *job)
         break;
     }
     case NEAREST_NEVER_RECORDED:
-        if (known_record(job) != HISTORY_NONE) {
+        if (miss->record != HISTORY_NONE) {
             propose_move_wait(job, miss->wait, miss->record);
             propose_wait(job, miss->record);
         } else {

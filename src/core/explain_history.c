@@ -108,12 +108,10 @@ static const char *call_name(const struct history *history, const struct hist_ca
         return history->items.items[call->index].call;
     case CALL_SYNC:
         return history->syncs.items[call->index].call;
-    case CALL_HOST: {
-        const struct hist_host *host = &history->hosts.items[call->index];
-        return host->kind == ROP_ALLOC ? history->allocs.items[host->alloc].call : NULL;
-    }
+    case CALL_HOST:
+        return history->hosts.items[call->index].call;
     case CALL_CREATE:
-        break;
+        return call->index == 0 ? NTH_STREAM : NTH_EVENT;
     }
     return NULL;
 }

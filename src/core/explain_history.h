@@ -72,11 +72,13 @@ struct hist_alloc {
     const char *given, *given_inside; /* names of its first byte, of another one */
 };
 
-/* allocs, frees and accesses of host threads */
+/* allocs, frees and accesses of host threads; also blocks that the program's own allocator hands
+ * out and takes back */
 struct hist_host {
     uint64_t position, address, size;
     uint32_t thread, seq, site, alloc; /* alloc: index */
     enum report_op_kind kind;          /* ROP_ALLOC, ROP_FREE, ROP_HOST_READ, ROP_HOST_WRITE */
+    const char *call;                  /* NULL: an access */
 };
 
 /* What joins a host thread: at `position` its timeline comes behind ... */
@@ -101,7 +103,7 @@ enum hist_call_kind { CALL_ITEM, CALL_SYNC, CALL_HOST, CALL_CREATE };
 
 struct hist_call {
     uint64_t position;
-    uint32_t site, thread, index; /* in the table of `kind`; CALL_CREATE: none */
+    uint32_t site, thread, index; /* in the table of `kind`; CALL_CREATE: 0 a stream, 1 an event */
     enum hist_call_kind kind;
 };
 
@@ -168,7 +170,10 @@ uint32_t history_items_before(const struct history *history, uint32_t stream, ui
 size_t history_call_at(const struct history *history, uint64_t position);
 /* The calls of a place in order; NULL and 0 for HISTORY_NONE. */
 const uint32_t *history_calls_of(const struct history *history, uint32_t place, size_t *count);
-/* Which of several equal calls on one line a site is, from 0, in order of first appearance. */
+/* Which of several equal calls on one line a site is, from 0, in order of first appearance. Calls
+ * that create streams or events are counted together, whatever their names. */
+#define NTH_STREAM "stream"
+#define NTH_EVENT  "event"
 size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call);
 
 /* Same file and function; functions that are both unknown count as one. False when a file is

@@ -24,12 +24,8 @@ static const char *side_call(const struct history *history, const struct side *s
         history->calls.items[call].kind != CALL_HOST) {
         return "";
     }
-    const struct hist_host *host = &history->hosts.items[history->calls.items[call].index];
-    if (host->alloc == HISTORY_NONE) {
-        return "";
-    }
-    const struct hist_alloc *alloc = &history->allocs.items[host->alloc];
-    return host->kind == ROP_FREE ? alloc->free_call : alloc->call;
+    const char *name = history->hosts.items[history->calls.items[call].index].call;
+    return name ? name : "";
 }
 
 static uint64_t add_side(uint64_t hash, const struct history *history, const struct side *side)

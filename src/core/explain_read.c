@@ -66,7 +66,7 @@ static bool on_stream_create(struct reader_state *state, const struct ssan_ev_st
                                                             .ordinal = index + 1,
                                                             .flavour = ev->flavour,
                                                             .position = state->position}) &&
-           read_add_call(state, CALL_CREATE, HISTORY_NONE, ev->thread, ev->site);
+           read_add_call(state, CALL_CREATE, 0, ev->thread, ev->site);
 }
 
 static bool on_event_create(struct reader_state *state, const struct ssan_ev_event_create *ev)
@@ -79,7 +79,7 @@ static bool on_event_create(struct reader_state *state, const struct ssan_ev_eve
                                                           .site = ev->site,
                                                           .ordinal = index + 1,
                                                           .position = state->position}) &&
-           read_add_call(state, CALL_CREATE, HISTORY_NONE, ev->thread, ev->site);
+           read_add_call(state, CALL_CREATE, 1, ev->thread, ev->site);
 }
 
 static bool on_name(struct reader_state *state, const struct ssan_ev_name *ev)
@@ -297,6 +297,9 @@ static bool take(struct reader_state *state, const struct ssan_event *event)
         return read_alloc(state, &event->alloc);
     case SSAN_EV_free:
         return read_free(state, &event->free);
+    case SSAN_EV_pool_alloc:
+    case SSAN_EV_pool_free:
+        return read_pool(state, event);
     case SSAN_EV_host_access:
         return read_host_access(state, &event->host_access);
     case SSAN_EV_stream_create:
@@ -347,6 +350,7 @@ static void finish_state(struct reader_state *state)
     map_finish(&state->returning_of);
     map_finish(&state->releases_of);
     map_finish(&state->lives);
+    map_finish(&state->pool_sizes);
     map_finish(&state->seq_of);
     map_finish(&state->sync_seq_of);
     map_finish(&state->callback_of);

@@ -98,6 +98,7 @@ bool read_alloc(struct reader_state *state, const struct ssan_ev_alloc *ev)
     state->live.items[at] = (struct live){ev->address, end, index};
     state->live.count++;
     return add_host(state, (struct hist_host){.thread = ev->thread,
+                                              .call = call,
                                               .site = ev->site,
                                               .alloc = index,
                                               .address = ev->address,
@@ -129,6 +130,7 @@ bool read_free(struct reader_state *state, const struct ssan_ev_free *ev)
     /* R-IMPL-3: drivers wait for the device here, no manual promises it. The context of blocks is
      * not kept: one device. */
     return add_host(state, (struct hist_host){.thread = ev->thread,
+                                              .call = call,
                                               .site = ev->site,
                                               .alloc = index,
                                               .address = alloc->address,
@@ -155,4 +157,25 @@ bool read_host_access(struct reader_state *state, const struct ssan_ev_host_acce
     return add_host(state, host) &&
            read_add_operand(state, ev->address, ev->size, ev->site,
                             reads ? "SSAN_HOST_READ" : "SSAN_HOST_WRITE", reads);
+}
+
+bool read_pool(struct reader_state *state, const struct ssan_event *event)
+{
+    const bool takes = event->kind == SSAN_EV_pool_alloc;
+    const struct ssan_ev_pool_alloc *alloc = &event->pool_alloc;
+    const struct ssan_ev_pool_free *freed = &event->pool_free;
+    const uint64_t address = takes ? alloc->address : freed->address;
+    const uint64_t *size = map_find(&state->pool_sizes, address);
+    const struct hist_host host = {
+        .thread = takes ? alloc->thread : freed->thread,
+        .site = takes ? alloc->site : freed->site,
+        .alloc = read_block_of(state, address),
+        .address = address,
+        .size = takes  ? alloc->size
+                : size ? *size
+                       : 0,
+        .kind = takes ? ROP_ALLOC : ROP_FREE,
+        .call = takes ? "SSAN_POOL_ALLOC" : "SSAN_POOL_FREE",
+    };
+    return (!takes || map_set(&state->pool_sizes, address, alloc->size)) && add_host(state, host);
 }

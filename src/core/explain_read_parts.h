@@ -42,6 +42,7 @@ struct reader_state {
     VEC(struct returning) returnings; /* of items that have yet to return */
     struct map returning_of;          /* item -> index into returnings */
     struct map releases_of;           /* object -> newest release + 1 */
+    struct map pool_sizes;            /* address -> bytes of the pool's block there */
     struct map lives;                 /* address -> generations so far */
     struct map seq_of;                /* thread -> host accesses, allocs and frees so far */
     struct map sync_seq_of;           /* thread -> syncs so far */
@@ -70,6 +71,8 @@ bool read_add_operand(struct reader_state *state, uint64_t address, uint64_t siz
                       const char *call, bool source);
 bool read_alloc(struct reader_state *state, const struct ssan_ev_alloc *ev);
 bool read_free(struct reader_state *state, const struct ssan_ev_free *ev);
+/* pool_alloc and pool_free */
+bool read_pool(struct reader_state *state, const struct ssan_event *event);
 bool read_host_access(struct reader_state *state, const struct ssan_ev_host_access *ev);
 
 /* explain_read_items.c */

@@ -57,8 +57,9 @@ struct spelling spell_stream(const struct history *history, struct arena *arena,
     if (stream->flavour == SSAN_stream_flavour_PER_THREAD) {
         return (struct spelling){"cudaStreamPerThread", false};
     }
-    const char *created = spell_created_stream(history, arena, call->stream);
-    return (struct spelling){created ? created : made_up(arena, "stream_", stream->ordinal), true};
+    const char *variable = spell_created_stream(history, arena, call->stream);
+    return (struct spelling){variable ? variable : made_up(arena, "stream_", stream->ordinal),
+                             true};
 }
 
 struct spelling spell_event(const struct history *history, struct arena *arena, uint32_t item)
@@ -68,9 +69,9 @@ struct spelling spell_event(const struct history *history, struct arena *arena, 
     if (argument.length > 0) {
         return (struct spelling){names_copy(arena, argument), false};
     }
-    const char *created = spell_created_event(history, arena, call->event);
+    const char *variable = spell_created_event(history, arena, call->event);
     const uint32_t ordinal = history->events.items[call->event].ordinal;
-    return (struct spelling){created ? created : made_up(arena, "event_", ordinal), true};
+    return (struct spelling){variable ? variable : made_up(arena, "event_", ordinal), true};
 }
 
 /* The variable that the caller of a wrapper passes or sets: from the frames outside of `frame`. */
@@ -98,16 +99,15 @@ static struct names_span outer_name(const struct hist_site *site, size_t frame)
     return names_find_call(text, plain, 0, &call) ? names_wrapped(text) : none;
 }
 
-const char *spell_created(const struct history *history, struct arena *arena, uint32_t site,
-                          const char *const *calls, size_t call_count)
+static const char *created(const struct history *history, struct arena *arena, uint32_t site,
+                           const char *made, const char *const *calls, size_t call_count)
 {
     const struct hist_site *found = history_site(history, site);
     struct names_call call;
     for (size_t frame = 0; frame < found->frame_count; frame++) {
         const char *text = found->frames[frame].text;
         for (size_t i = 0; text && i < call_count; i++) {
-            const size_t nth =
-                frame == found->user ? history_nth_on_line(history, site, calls[i]) : 0;
+            const size_t nth = frame == found->user ? history_nth_on_line(history, site, made) : 0;
             const int index = names_role_index(calls[i], NAMES_CREATED);
             if (index < 0 || !names_find_call(text, calls[i], nth, &call) ||
                 (size_t)index >= call.count) {
@@ -139,24 +139,32 @@ const char *spell_created_stream(const struct history *history, struct arena *ar
         "cudaStreamCreate", "cudaStreamCreateWithFlags",  "cudaStreamCreateWithPriority",
         "cuStreamCreate",   "cuStreamCreateWithPriority",
     };
-    return spell_created(history, arena, history->streams.items[stream].site, calls,
-                         sizeof calls / sizeof *calls);
+    return created(history, arena, history->streams.items[stream].site, NTH_STREAM, calls,
+                   sizeof calls / sizeof *calls);
 }
 
 const char *spell_created_event(const struct history *history, struct arena *arena, uint32_t event)
 {
     static const char *const calls[] = {"cudaEventCreate", "cudaEventCreateWithFlags",
                                         "cuEventCreate"};
-    return spell_created(history, arena, history->events.items[event].site, calls,
-                         sizeof calls / sizeof *calls);
+    return created(history, arena, history->events.items[event].site, NTH_EVENT, calls,
+                   sizeof calls / sizeof *calls);
 }
 
 const char *spell_created_block(const struct history *history, struct arena *arena, uint32_t alloc)
 {
-    const char *const calls[] = {history->allocs.items[alloc].call};
-    if (names_role_index(calls[0], NAMES_CREATED) != 0) {
-        return NULL;
-    }
+    /* headers make one call out of another: the source may say cudaMallocHost for cudaHostAlloc */
+    const char *const calls[] = {
+        history->allocs.items[alloc].call,
+        "cudaMalloc",
+        "cudaMallocHost",
+        "cudaHostAlloc",
+        "cudaMallocManaged",
+        "cudaMallocPitch",
+        "cuMemAlloc",
+        "cuMemAllocHost",
+        "cuMemHostAlloc",
+    };
     if (strcmp(calls[0], "cudaHostRegister") == 0) { /* takes the pointer, not its address */
         const struct hist_site *site = history_site(history, history->allocs.items[alloc].site);
         struct names_call call;
@@ -168,7 +176,8 @@ const char *spell_created_block(const struct history *history, struct arena *are
         }
         return NULL;
     }
-    return spell_created(history, arena, history->allocs.items[alloc].site, calls, 1);
+    return created(history, arena, history->allocs.items[alloc].site, calls[0], calls,
+                   sizeof calls / sizeof *calls);
 }
 
 const char *spell_operand(const struct history *history, struct arena *arena,

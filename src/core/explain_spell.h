@@ -15,10 +15,8 @@ struct spelling spell_stream(const struct history *history, struct arena *arena,
 /* The event of a record or wait likewise. */
 struct spelling spell_event(const struct history *history, struct arena *arena, uint32_t item);
 
-/* Variable that a creating call at `site` set, from its source text; NULL when it does not tell (or
- * out of memory). */
-const char *spell_created(const struct history *history, struct arena *arena, uint32_t site,
-                          const char *const *calls, size_t call_count);
+/* Variable that the creating call of a stream, event or block set, from its source text or its
+ * caller's; NULL when that does not tell (or out of memory). */
 const char *spell_created_stream(const struct history *history, struct arena *arena,
                                  uint32_t stream);
 const char *spell_created_event(const struct history *history, struct arena *arena, uint32_t event);

@@ -328,14 +328,11 @@ static bool fill_host(struct tables *tables, struct report_op *op, const struct 
 {
     const struct history *history = tables->history;
     const bool block = host->alloc != HISTORY_NONE;
-    const struct hist_alloc *alloc = block ? &history->allocs.items[host->alloc] : NULL;
     op->kind = host->kind;
     op->thread = host->thread;
     op->seq = host->seq;
     op->id = op->label = text_of(tables->report, 'h', host->thread, host->seq);
-    op->call = host->kind == ROP_ALLOC && alloc  ? alloc->call
-               : host->kind == ROP_FREE && alloc ? alloc->free_call
-                                                 : NULL;
+    op->call = host->call && host->call[0] ? host->call : NULL;
     op->dst =
         span_of(tables, block ? host->alloc : block_key(history, host->address, host->position),
                 host->address, host->size);

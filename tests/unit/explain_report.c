@@ -224,6 +224,62 @@ static void test_names(void **state)
     report_finish(&report);
 }
 
+/* Several calls on one line, and a call that the headers make out of another. */
+static void test_names_on_one_line(void **state)
+{
+    static const char lines[4][80] = {
+        "cudaStreamCreate(&a); cudaStreamCreate(&b);",
+        "cudaStreamCreate(&a); cudaStreamCreate(&b);",
+        "cudaMallocHost(&x, n); cudaMallocHost(&y, n);",
+        "cudaMallocHost(&x, n); cudaMallocHost(&y, n);",
+    };
+    struct report report;
+    script_begin(&script);
+    const uint32_t a = script_stream(&script, SSAN_stream_flavour_NON_BLOCKING, 12, lines[0]);
+    const uint32_t b = script_stream(&script, SSAN_stream_flavour_NON_BLOCKING, 12, lines[1]);
+    script_alloc(&script, SSAN_memory_PINNED, "cudaHostAlloc", 13, lines[2]);
+    const uint64_t y = script_alloc(&script, SSAN_memory_PINNED, "cudaHostAlloc", 13, lines[3]);
+    script_update(&script, a, "k", y, 20, NULL);
+    script_update(&script, b, "k", y, 21, NULL);
+    assert_int_equal(SSAN_OK, script_explain(&script, NULL, &report));
+    assert_string_equal("a", report.streams[0].name);
+    assert_string_equal("b", report.streams[1].name);
+    assert_string_equal("y", report.buffers[0].name);
+    report_finish(&report);
+}
+
+/* A block of the program's own allocator, used after it was taken back. */
+static void test_pool(void **state)
+{
+    struct report report;
+    script_begin(&script);
+    const uint64_t pool =
+        script_alloc(&script, SSAN_memory_DEVICE, "cudaMalloc", 10, "cudaMalloc(&pool, n);");
+    const uint32_t s =
+        script_stream(&script, SSAN_stream_flavour_NON_BLOCKING, 11, "cudaStreamCreate(&s);");
+    script.events[script.count++] =
+        (struct ssan_event){.kind = SSAN_EV_pool_alloc,
+                            .pool_alloc = {pool, pool, SCRIPT_BYTES, 1,
+                                           script_site(&script, 12, "SSAN_POOL_ALLOC(p, d, n);")}};
+    script.events[script.count++] = (struct ssan_event){
+        .kind = SSAN_EV_pool_free,
+        .pool_free = {pool, pool, 1, script_site(&script, 14, "SSAN_POOL_FREE(p, d);")}};
+    script_update(&script, s, "late", pool, 15, "late<<<1, 1, 0, s>>>(d);");
+    script_sync(&script, SSAN_sync_kind_DEVICE, 1, "cudaDeviceSynchronize", 16, NULL);
+    script_host(&script, SSAN_access_READ, 0x5000, 17, "HOST_READ(h, n);");
+    assert_int_equal(SSAN_OK, script_explain(&script, NULL, &report));
+    assert_int_equal(1, report.finding_count);
+    const struct finding *finding = report.findings[0];
+    assert_int_equal(CHECK_USE_AFTER_FREE, finding->check);
+    assert_true(finding->first.op >= 0);
+    assert_int_equal(ROP_FREE, report.ops[finding->first.op].kind);
+    assert_string_equal("SSAN_POOL_FREE", report.ops[finding->first.op].call);
+    assert_string_equal("pool", report.buffers[finding->buffer].name);
+    assert_non_null(finding->fix);
+    assert_int_equal(FIX_MOVE_FREE, finding->fix->kind);
+    report_finish(&report);
+}
+
 /* A wrapper's caller names what the wrapper makes. */
 static void test_wrapper_names(void **state)
 {
@@ -402,7 +458,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_finding), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_run),         cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_run),         cmocka_unit_test(test_names_on_one_line),
+        cmocka_unit_test(test_pool),        cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_names),       cmocka_unit_test(test_wrapper_names),
         cmocka_unit_test(test_pageable),    cmocka_unit_test(test_ids),
         cmocka_unit_test(test_severities),  cmocka_unit_test(test_limits),
