@@ -36,6 +36,7 @@ struct work {
     enum work_kind kind;
     bool closed;
     struct work *next;
+    uint64_t position; /* of its event */
     struct actor *actor;
     struct stamp at;     /* op: end of its item; host: the present */
     struct stamp host;   /* op of strict threads: the host at submission; free: behind its join */
@@ -114,6 +115,7 @@ struct object_clock {
 struct late {
     struct epoch end;
     struct times acquired;
+    uint64_t position; /* in the trace, when it became known */
     bool lifetimes;
 };
 

@@ -10,7 +10,10 @@
 
 bool late_add(struct engine *engine, struct epoch end, struct times *take_acquired, bool lifetimes)
 {
-    struct late late = {.end = end, .acquired = *take_acquired, .lifetimes = lifetimes};
+    struct late late = {.end = end,
+                        .acquired = *take_acquired,
+                        .position = engine->position,
+                        .lifetimes = lifetimes};
     *take_acquired = (struct times){0};
     if (engine->late.count == MAX_LATE) {
         times_drop(&engine->clocks, &engine->late.items[0].acquired);

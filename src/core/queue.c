@@ -22,6 +22,7 @@ struct work *queue_add(struct engine *engine, enum work_kind kind)
         return NULL;
     }
     work->kind = kind;
+    work->position = engine->position;
     engine->work_bytes += sizeof *work;
     if (engine->last) {
         engine->last->next = work;
@@ -147,6 +148,19 @@ static bool judge_parts(struct engine *engine, struct access *access, const stru
     return true;
 }
 
+/* Whether everything that stands in the trace before the last acquire is judged: what comes in the
+ * queue behind `work` can't have been released to it. Until then an access that came late must not
+ * replace what it came behind. */
+static bool is_settled(const struct engine *engine, const struct access *access,
+                       const struct work *work)
+{
+    uint64_t last = access->actor->kind == SIDE_HOST ? access->actor->position : 0;
+    if (engine->late.count > 0 && engine->late.items[engine->late.count - 1].position > last) {
+        last = engine->late.items[engine->late.count - 1].position;
+    }
+    return !work->next || work->next->position > last;
+}
+
 /* Judges each part of an access with the buffer that it lies in. */
 static bool judge_everywhere(struct engine *engine, struct access *access, const struct work *work)
 {
@@ -157,6 +171,7 @@ static bool judge_everywhere(struct engine *engine, struct access *access, const
     access->begin.extra = &late;
     times_drop(&engine->clocks, &access->actor->late);
     access->actor->late = times_ref(&late);
+    access->gated = late.obs && !is_settled(engine, access, work);
     bool fine = judge_parts(engine, access, work);
     times_drop(&engine->clocks, &late);
     return fine;

@@ -117,6 +117,23 @@ static bool stands_for(const struct access *access, struct epoch at)
     return access->carries || (at.chain == access->at.chain && at.tick <= access->at.tick);
 }
 
+/* All that came before `then` only through late order came before `first` too. */
+static bool is_late_within(const struct actor *then, const struct actor *first)
+{
+    const struct clock *const pairs[2][2] = {{then->late.doc, first->late.doc},
+                                             {then->late.obs, first->late.obs}};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t k = 0; pairs[i][0] && k < pairs[i][0]->count; k++) {
+            const struct clock_entry *entry = &pairs[i][0]->entries[k];
+            struct epoch at = {.chain = entry->chain, .tick = entry->tick};
+            if (!clock_covers(pairs[i][1], at)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Drops the cell's bytes that the access replaces, and the cell when none is left. */
 static void replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
 {
@@ -212,6 +229,7 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
             judge->pair(judge, cell, access, ordered);
         }
         if (ordered && replaces(access, cell->key) && stands_for(access, at) &&
+            (!access->gated || is_late_within(access->actor, cell->actor)) &&
             !(judge->keeps && judge->keeps(judge, cell, access, near->count))) {
             replace(cell, owner, access);
         }

@@ -55,6 +55,7 @@ struct access {
     enum ssan_access access;
     bool may;
     bool carries; /* who covers `at` covers all that the access began with */
+    bool gated;   /* it came behind accesses that are not judged yet (late.c) */
     struct epoch at;
     struct moment begin;
     struct bytes *bytes; /* sealed; taken over by shadow_access */
