@@ -7,6 +7,55 @@
 
 /* Beyond this many the oldest is forgotten, and order through it is lost. */
 #define MAX_LATE 4096u
+/* Entries that all clocks have taken meanwhile are looked for each time so many more have come. */
+#define PRUNE_EVERY 32u
+
+/* The stamp has all of it in its own clock already. */
+static bool has_all(const struct stamp *stamp, const struct late *late)
+{
+    bool all = stamp_covers(stamp, false, late->end);
+    const struct clock *acquired =
+        late->acquired.doc == late->acquired.obs ? late->acquired.doc : NULL;
+    for (uint32_t i = 0; all && acquired && i < acquired->count; i++) {
+        struct epoch at = {.chain = acquired->entries[i].chain, .tick = acquired->entries[i].tick};
+        all = stamp_covers(stamp, false, at);
+    }
+    return all && acquired;
+}
+
+/* Nobody needs the entry any more: every host timeline has it in its clock, and so has all work in
+ * the queue. */
+static bool is_superfluous(const struct engine *engine, const struct late *late)
+{
+    for (size_t i = 0; i < engine->order.hosts.count; i++) {
+        const struct host *host = &engine->order.hosts.items[i];
+        bool used = !host->ended && (host->now.own.tick != 0 || host->now.past.doc);
+        if (used && !has_all(&host->now, late)) {
+            return false;
+        }
+    }
+    for (const struct work *work = engine->first; work; work = work->next) {
+        if ((work->kind == WORK_OP || work->kind == WORK_HOST || work->kind == WORK_FREE) &&
+            !has_all(&work->at, late)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void prune(struct engine *engine)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < engine->late.count; i++) {
+        struct late *late = &engine->late.items[i];
+        if (!late->lifetimes && is_superfluous(engine, late)) {
+            times_drop(&engine->clocks, &late->acquired);
+        } else {
+            engine->late.items[kept++] = *late;
+        }
+    }
+    engine->late.count = kept;
+}
 
 bool late_add(struct engine *engine, struct epoch end, struct times *take_acquired, bool lifetimes)
 {
@@ -15,6 +64,9 @@ bool late_add(struct engine *engine, struct epoch end, struct times *take_acquir
                         .position = engine->position,
                         .lifetimes = lifetimes};
     *take_acquired = (struct times){0};
+    if (engine->late.count % PRUNE_EVERY == PRUNE_EVERY - 1) {
+        prune(engine);
+    }
     if (engine->late.count == MAX_LATE) {
         times_drop(&engine->clocks, &engine->late.items[0].acquired);
         engine->late.count--;

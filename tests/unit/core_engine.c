@@ -431,6 +431,35 @@ static void test_bounded_memory(void **state)
     }
 }
 
+/* Host functions that acquire, round after round: what they order is kept only as long as somebody
+ * needs it. */
+static void test_bounded_gates(void **state)
+{
+    (void)state;
+    uint32_t s = t_blocking(&t);
+    uint64_t held[2] = {0};
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < 2000; i++) {
+            t.sites = 0;
+            uint64_t gate = t_op(&t, s, SSAN_op_kind_HOSTFUNC);
+            t_writes(&t, s, PIN, 64);
+            t_host(&t, WRITE, PIN, 64); /* before the release: the kernel waits for it */
+            t_release(&t, 5);
+            t_callback(&t, 2, gate, true);
+            t.thread = 2;
+            t_acquire(&t, 5);
+            t_host(&t, READ, PIN, 64);
+            t.thread = 1;
+            t_callback(&t, 2, gate, false);
+            t_close(&t, gate);
+            t_sync(&t, SSAN_sync_kind_STREAM, s);
+        }
+        run(0);
+        held[half] = engine_bytes(engine);
+    }
+    assert_true(held[1] < held[0] + 10000);
+}
+
 /* Every event once with an id that does not exist, twice the same close, sizes that wrap. */
 static void test_damaged(void **state)
 {
@@ -554,6 +583,7 @@ int main(void)
         TEST(edits),
         TEST(rounding),
         TEST(bounded_memory),
+        TEST(bounded_gates),
         TEST(damaged),
         TEST(out_of_memory),
     };
