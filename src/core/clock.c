@@ -114,8 +114,8 @@ static uint32_t count_missing(const struct clock *a, const struct clock *b, uint
         if (i == a->count || a->entries[i].chain != b->entries[j].chain) {
             missing++;
         } else if (b->entries[j].tick > a->entries[i].tick ||
-                   (b->entries[j].tick == a->entries[i].tick && b->entries[j].rule == 0 && rule == 0 &&
-                    a->entries[i].rule != 0)) {
+                   (b->entries[j].tick == a->entries[i].tick && b->entries[j].rule == 0 &&
+                    rule == 0 && a->entries[i].rule != 0)) {
             *changes = true;
         }
     }
