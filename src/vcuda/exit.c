@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,8 +92,12 @@ static _Noreturn void leave(const char *name, int code)
     leave_function *function;
     end_process(code);
     *(void **)&function = dlsym(RTLD_NEXT, name);
-    function(code);
-    __builtin_unreachable();
+    if (function) {
+        function(code);
+    }
+    for (;;) {
+        syscall(SYS_exit_group, code); /* a static executable has nothing behind us */
+    }
 }
 
 EXPORTED _Noreturn void _exit(int code)

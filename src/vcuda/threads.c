@@ -138,7 +138,8 @@ static struct start *make_start(void *(*function)(void *), void *data, uint32_t 
 int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
 {
     struct start *start = make_start(function, data, 0);
-    int error = start ? real_create()(thread, NULL, run_thread, start) : ENOMEM;
+    create_function *create = real_create(); /* NULL in a static executable */
+    int error = !create ? ENOSYS : start ? create(thread, NULL, run_thread, start) : ENOMEM;
     if (error) {
         mem_free(start);
     }
@@ -150,8 +151,10 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 {
     uint32_t parent = threads_self();
     struct start *start = make_start(function, data, 0);
+    create_function *create = real_create();
     int error;
-    if (!start) {
+    if (!start || !create) {
+        mem_free(start);
         return EAGAIN;
     }
     start->id = atomic_fetch_add(&id_count, 1) + 1;
@@ -159,7 +162,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     emit_open();
     emit_thread_start(id, parent, site_capture(__builtin_frame_address(0)));
     atomic_fetch_add(&alive, 1);
-    error = real_create()(thread, attr, run_thread, start);
+    error = create(thread, attr, run_thread, start);
     if (error) {
         atomic_fetch_sub(&alive, 1);
         mem_free(start);
@@ -179,6 +182,9 @@ EXPORTED int pthread_join(pthread_t thread, void **result)
     if (!function) {
         *(void **)&function = next_function("pthread_join");
         atomic_store_explicit(&known, function, memory_order_relaxed);
+    }
+    if (!function) {
+        return ESRCH; /* a static executable: no thread was made either */
     }
     pthread_mutex_lock(&lock);
     id = map_find(&ids, (uint64_t)thread);
