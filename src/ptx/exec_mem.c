@@ -370,6 +370,14 @@ static void access_bytes(struct warp *w, char *r, const struct op *op, uint32_t 
             return;
         }
     }
+    if (mask == FULL_MASK && total == 4 && op->width == 4) {
+        const struct lane_isa *isa = w->exec->isa;
+        uint32_t *slot = slot_32(r, op->dst);
+        if (writes ? isa->store_small_32(slot, bytes, limit, address, imm)
+                   : isa->load_small_32(slot, bytes, limit, address, imm)) {
+            return;
+        }
+    }
     struct lane_bounds b;
     w->exec->isa->bounds(address, mask, &b);
     if (((b.bits | imm) & (total - 1)) == 0 && b.lowest + imm <= b.highest + imm &&

@@ -92,6 +92,12 @@ struct lane_isa {
     void (*gather_32)(uint32_t *slot, const uint64_t *address, uint64_t offset, uint32_t mask);
     void (*scatter_32)(const uint32_t *slot, const uint64_t *address, uint64_t offset,
                        uint32_t mask);
+    /* The same for a full warp inside an array of `limit` bytes (below 4 GiB), address[i] + offset
+     * being offsets in it: false, and nothing done, when one is outside or not aligned. */
+    bool (*load_small_32)(uint32_t *slot, const unsigned char *bytes, uint64_t limit,
+                          const uint64_t *address, uint64_t offset);
+    bool (*store_small_32)(const uint32_t *slot, unsigned char *bytes, uint64_t limit,
+                           const uint64_t *address, uint64_t offset);
 };
 
 /* The fastest one that this processor runs, unless a test chose one. */

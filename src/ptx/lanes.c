@@ -110,6 +110,49 @@ static void scatter_32(const uint32_t *slot, const uint64_t *address, uint64_t o
     }
 }
 
+/* Offsets as indices of words; false when one is outside `limit` bytes or not aligned. */
+static bool narrow(uint32_t *index, uint64_t limit, const uint64_t *address, uint64_t offset)
+{
+    uint64_t bits = 0;
+    uint32_t most = 0;
+    for (int i = 0; i < WARP_LANES; i++) {
+        const uint64_t at = address[i] + offset;
+        const uint32_t low = (uint32_t)at;
+        bits |= at;
+        index[i] = low / 4;
+        most = low > most ? low : most;
+    }
+    return bits >> 32 == 0 && bits % 4 == 0 && limit >= 4 && most <= limit - 4;
+}
+
+static bool load_small_32(uint32_t *slot, const unsigned char *bytes, uint64_t limit,
+                          const uint64_t *address, uint64_t offset)
+{
+    uint32_t index[WARP_LANES] __attribute__((aligned(64)));
+    const slot_u32 *words = (const slot_u32 *)(const void *)bytes;
+    if (!narrow(index, limit, address, offset)) {
+        return false;
+    }
+    for (int i = 0; i < WARP_LANES; i++) {
+        slot[i] = words[index[i]];
+    }
+    return true;
+}
+
+static bool store_small_32(const uint32_t *slot, unsigned char *bytes, uint64_t limit,
+                           const uint64_t *address, uint64_t offset)
+{
+    uint32_t index[WARP_LANES] __attribute__((aligned(64)));
+    slot_u32 *words = (slot_u32 *)(void *)bytes;
+    if (!narrow(index, limit, address, offset)) {
+        return false;
+    }
+    for (int i = 0; i < WARP_LANES; i++) {
+        words[index[i]] = slot[i];
+    }
+    return true;
+}
+
 #include "ptx/lanes_expr.h"
 
 /* Blends by the size of the destination's slot. */
@@ -350,4 +393,6 @@ const struct lane_isa ISA(lanes) = {
     .bounds = bounds,
     .gather_32 = gather_32,
     .scatter_32 = scatter_32,
+    .load_small_32 = load_small_32,
+    .store_small_32 = store_small_32,
 };

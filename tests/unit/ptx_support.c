@@ -62,6 +62,7 @@ void device_map(struct device *device, void *memory, size_t size_bytes, bool wri
 void device_finish(struct device *device)
 {
     strbuf_finish(&device->printed);
+    mem_free(device->globals);
 }
 
 struct ptx_module *module_load(struct device *device, const char *text)
@@ -87,6 +88,7 @@ struct ptx_module *module_load(struct device *device, const char *text)
             ptx_global_init(module, i, (void *)(uintptr_t)ptx_global_at(module, i)->address);
         }
         device_map(device, memory, total, true);
+        device->globals = memory;
     }
     return module;
 }

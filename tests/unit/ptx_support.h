@@ -12,6 +12,7 @@ struct device {
     size_t region_count;
     uint64_t epoch, clock;
     struct strbuf printed;
+    char *globals; /* memory of the loaded module's variables */
     struct ptx_machine machine;
 };
 
