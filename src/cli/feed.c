@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define RELEASE_EVENTS 65536
@@ -68,7 +69,8 @@ static void damage(struct feed *feed)
 static void blame_trace(struct feed *feed)
 {
     struct ssan_error inner = feed->error;
-    ssan_fail(&feed->error, inner.status, inner.position, "%.100s: %.400s", feed->path, inner.text);
+    ssan_fail(&feed->error, inner.status, inner.position, "%.100s:%" PRIu64 ": %.380s", feed->path,
+              reader_position(feed->reader), inner.text);
     damage(feed);
 }
 
@@ -100,6 +102,15 @@ static bool take(struct feed *feed, struct ssan_event *event)
     return true;
 }
 
+/* Counts the event; now and then gives back the space of what was read and copied. */
+static void release(struct feed *feed)
+{
+    feed->events++;
+    if (feed->keeper && feed->events % RELEASE_EVENTS == 0) {
+        reader_release(feed->reader);
+    }
+}
+
 size_t feed_step(struct feed *feed, size_t most)
 {
     struct ssan_source *source = reader_source(feed->reader);
@@ -110,7 +121,7 @@ size_t feed_step(struct feed *feed, size_t most)
         case SSAN_NEXT_EVENT:
             if (take(feed, &event)) {
                 taken++;
-                feed->events++;
+                release(feed);
             }
             break;
         case SSAN_NEXT_WAIT:
@@ -124,9 +135,6 @@ size_t feed_step(struct feed *feed, size_t most)
         case SSAN_NEXT_ERROR:
             damage(feed);
             break;
-        }
-        if (feed->keeper && taken % RELEASE_EVENTS == RELEASE_EVENTS - 1) {
-            reader_release(feed->reader);
         }
     }
     return taken;

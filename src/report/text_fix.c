@@ -43,7 +43,11 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
         return;
     case FIX_HOST_SYNC:
         strbuf_puts(out, "let the host wait for ");
-        words_lane(out, report, finding->first.op);
+        if (nearest->event >= 0) {
+            strbuf_printf(out, "'%s'", event);
+        } else {
+            words_lane(out, report, finding->first.op);
+        }
         strbuf_puts(out, " before ");
         break;
     case FIX_MOVE_FREE:
