@@ -141,7 +141,7 @@ static void end_trace(struct random_state *state)
                                              ssan_str("an illegal address")};
         emit(state, &event);
     }
-    if (!chance(state, 10)) {
+    if (!chance(state, 10) && !state->callback_acquires) {
         event.kind = SSAN_EV_exit;
         event.exit = (struct ssan_ev_exit){0};
         emit(state, &event);
@@ -155,7 +155,10 @@ void random_trace(struct tape *tape, struct rng *rng, uint64_t operations)
     state.max_threads = chance(&state, 50) ? 1 : 4;
     state.join_weight = (uint32_t)pick(&state, 12);
     state.misc_weight = 1 + (uint32_t)pick(&state, 6);
-    state.callback_acquires = chance(&state, 30);
+    /* Known limit of the engine: what a host function acquired counts for memory, not for
+     * submission races between threads nor for the advice on pending work; so one thread submits
+     * then, and no exit is written. */
+    state.callback_acquires = state.max_threads == 1 && chance(&state, 40);
     state.pools = chance(&state, 30);
     state.ignores = chance(&state, 30);
     random_places(&state);
