@@ -128,6 +128,91 @@ static uint32_t byte_permute(uint32_t a, uint32_t b, uint32_t selector)
     return result;
 }
 
+enum {
+    PART_add,
+    PART_add_sat,
+    PART_sub,
+    PART_sub_sat,
+    PART_average_up,
+    PART_average_down,
+    PART_max,
+    PART_min,
+    PART_distance,
+    PART_distance_sum,
+    PART_abs,
+    PART_abs_sat,
+    PART_neg,
+    PART_neg_sat,
+    PART_eq,
+    PART_ne,
+    PART_lt,
+    PART_le,
+    PART_gt,
+    PART_ge,
+    PART_one = 0x100 /* a comparison gives 1, not all ones */
+};
+
+/* One pair of numbers, before it is cut to its width. */
+static int64_t part(int64_t x, int64_t y, int what, int64_t low, int64_t high)
+{
+    const int64_t sum = x + y, difference = x - y, distance = x < y ? y - x : x - y;
+    switch (what & ~PART_one) {
+    case PART_add:
+        return sum;
+    case PART_add_sat:
+        return sum < low ? low : sum > high ? high : sum;
+    case PART_sub:
+        return difference;
+    case PART_sub_sat:
+        return difference < low ? low : difference > high ? high : difference;
+    case PART_average_up:
+        return (sum + 1) >> 1;
+    case PART_average_down:
+        return sum >> 1;
+    case PART_max:
+        return x > y ? x : y;
+    case PART_min:
+        return x < y ? x : y;
+    case PART_distance:
+    case PART_distance_sum:
+        return distance;
+    case PART_abs:
+        return x < 0 ? -x : x;
+    case PART_abs_sat:
+        return x == low ? high : x < 0 ? -x : x;
+    case PART_neg:
+        return -x;
+    case PART_neg_sat:
+        return x == low ? high : -x;
+    default:
+        break;
+    }
+    const bool holds = (what & ~PART_one) == PART_eq   ? x == y
+                       : (what & ~PART_one) == PART_ne ? x != y
+                       : (what & ~PART_one) == PART_lt ? x < y
+                       : (what & ~PART_one) == PART_le ? x <= y
+                       : (what & ~PART_one) == PART_gt ? x > y
+                                                       : x >= y;
+    return !holds ? 0 : what & PART_one ? 1 : -1;
+}
+
+static uint32_t by_parts(uint32_t a, uint32_t b, int bits, bool is_signed, int what)
+{
+    const int64_t top = INT64_C(1) << (bits - 1);
+    const int64_t low = is_signed ? -top : 0, high = is_signed ? top - 1 : 2 * top - 1;
+    const uint32_t cut = (1u << bits) - 1;
+    uint32_t result = 0;
+    for (int at = 0; at < 32; at += bits) {
+        int64_t x = a >> at & cut, y = b >> at & cut;
+        x = is_signed && x >= top ? x - 2 * top : x;
+        y = is_signed && y >= top ? y - 2 * top : y;
+        const int64_t value = part(x, y, what, low, high);
+        result = what == PART_distance_sum ? result + (uint32_t)value
+                                           : result | ((uint32_t)value & cut) << at;
+    }
+    return result;
+}
+
 #define TAKE(type, name, i)                                                                        \
     type name;                                                                                     \
     memcpy(&name, &in[i], sizeof name);
