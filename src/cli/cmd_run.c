@@ -181,6 +181,9 @@ static int judge_run(struct run *run)
     size_t i;
     for (i = 0; i < run->feeds.count; i++) {
         feed_finish(&run->feeds.items[i]);
+        if (!run->options->quiet) {
+            feed_explain(&run->feeds.items[i]);
+        }
     }
     if (target->end_signal) {
         fprintf(stderr, "streamsan: signal %d (%s) ended the program\n", target->end_signal,

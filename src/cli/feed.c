@@ -11,8 +11,10 @@
 #include "symbol/sites.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define RELEASE_EVENTS 65536
@@ -163,6 +165,21 @@ void feed_finish(struct feed *feed)
     if (judged && engine_finish(feed->engine, &feed->error) != SSAN_OK) {
         blame_trace(feed);
     }
+}
+
+void feed_explain(const struct feed *feed)
+{
+    struct strbuf text = {0};
+    const char *line;
+    if (feed->sites) {
+        sites_explain(feed->sites, &text);
+    }
+    for (line = strbuf_text(&text); *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "streamsan run: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    strbuf_finish(&text);
 }
 
 void feed_close(struct feed *feed)

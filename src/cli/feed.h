@@ -56,6 +56,9 @@ size_t feed_step(struct feed *feed, size_t most);
  * engine. */
 void feed_finish(struct feed *feed);
 
+/* Prints to stderr which objects' lines are not known, and why. */
+void feed_explain(const struct feed *feed);
+
 /* Findings so far with this severity. */
 uint64_t feed_count(const struct feed *feed, enum severity severity);
 void feed_close(struct feed *feed);

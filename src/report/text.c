@@ -246,8 +246,8 @@ static void one_finding(struct strbuf *out, const struct report *report,
         strbuf_puts(out, "\n");
     }
     if (options->verbose) {
-        stack_section(out, report, "called", finding->first.op);
-        stack_section(out, report, "then", finding->then.op);
+        stack_section(out, report, "first from", finding->first.op);
+        stack_section(out, report, "then from", finding->then.op);
         strbuf_puts(out, "\n");
     }
     text_order(out, report, finding);

@@ -90,6 +90,21 @@ void sites_shorten(const struct sites *sites, struct ssan_event *event)
     }
 }
 
+/* Whether a function is the C library's that calls main or a thread's function: no stack goes on
+ * there. */
+static bool is_start_code(const char *function)
+{
+    static const char *const names[] = {"__libc_start", "_start", "start_thread", "__clone",
+                                        "clone3"};
+    size_t i;
+    for (i = 0; function && i < sizeof names / sizeof *names; i++) {
+        if (strncmp(function, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
  * was among them. */
 static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
@@ -100,6 +115,10 @@ static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t 
     size_t i, count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
     for (i = 0; i < count && !*main_seen; i++) {
         struct ssan_event event = {.kind = SSAN_EV_line};
+        if (is_start_code(frames[i].function)) {
+            *main_seen = true;
+            break;
+        }
         event.line.site = stack->site;
         event.line.depth = (*depth)++;
         event.line.file = ssan_str(frames[i].file ? frames[i].file : "");

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MODULE_SHIFT 48
@@ -130,6 +132,15 @@ static void fill(struct symbols *symbols, struct symbol_frame *frame,
     }
 }
 
+/* "prog+0x1234", for an object that tells nothing. NULL when out of memory. */
+static const char *bare_name(struct symbols *symbols, const struct module *module, uint64_t offset)
+{
+    const char *slash = strrchr(module->path, '/');
+    char text[320];
+    snprintf(text, sizeof text, "%.280s+0x%" PRIx64, slash ? slash + 1 : module->path, offset);
+    return arena_strdup(&symbols->arena, text);
+}
+
 /* Resolves a frame that is not known yet; false when out of memory. */
 static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answer)
 {
@@ -148,6 +159,10 @@ static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answ
         }
     }
     answer->count = object_resolve(module->object, offset - 1, &symbols->arena, found);
+    if (answer->count == 0) {
+        found[0] = (struct object_frame){NULL, bare_name(symbols, module, offset - 1), 0};
+        answer->count = found[0].function ? 1 : 0;
+    }
     answer->frames = arena_alloc(&symbols->arena, (answer->count + 1) * sizeof *answer->frames);
     if (!answer->frames) {
         return false;

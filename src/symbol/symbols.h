@@ -16,7 +16,7 @@ struct symbols;
 /* A resolved frame; strings are valid until symbols_destroy. */
 struct symbol_frame {
     const char *file;     /* relative to `directory` when below it; NULL: unknown */
-    const char *function; /* without debug info "name+0x12"; NULL: unknown */
+    const char *function; /* without debug info "name+0x12", else "object+0x1234"; or NULL */
     const char *text;     /* the statement on that line; NULL: unknown */
     uint32_t line;
 };
