@@ -125,51 +125,78 @@ static uint32_t line_above(const struct report *report, const struct source_edit
     return best;
 }
 
-/* Whether the next edit stands at the same line, so that the line itself comes behind it. */
-static bool is_continued(const struct fix *fix, size_t i)
+static int compare_places(const struct source_edit *a, const struct source_edit *b)
 {
-    const struct source_edit *edit = &fix->edits[i];
-    return i + 1 < fix->edit_count && edit[1].file && edit[1].line == edit->line &&
-           strcmp(edit[1].file, edit->file) == 0;
+    int files = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+    return files ? files : (a->line > b->line) - (a->line < b->line);
+}
+
+/* The edits in order of the source; equal places keep their order. NULL when out of memory. */
+static struct source_edit *in_order(const struct fix *fix)
+{
+    struct source_edit *edits = mem_alloc((fix->edit_count + 1) * sizeof *edits);
+    size_t i, k;
+    for (i = 0; edits && i < fix->edit_count; i++) {
+        for (k = i; k > 0 && compare_places(&edits[k - 1], &fix->edits[i]) > 0; k--) {
+            edits[k] = edits[k - 1];
+        }
+        edits[k] = fix->edits[i];
+    }
+    return edits;
+}
+
+/* Where the excerpt is: the file it is in, and the last line of it that was printed. */
+struct shown {
+    const char *file;
+    uint32_t line;
+};
+
+/* One edit with its neighbours; `more`: the next one is at the same place, and the line itself
+ * comes behind it. */
+static void print_edit(struct strbuf *out, const struct report *report,
+                       const struct source_edit *edit, bool more, struct shown *shown)
+{
+    const char *text = text_at(report, edit->file, edit->line);
+    uint32_t above = line_above(report, edit);
+    if (!shown->file || strcmp(shown->file, edit->file) != 0) {
+        strbuf_printf(out, "%*sin ", LAYOUT_INDENT + 2, "");
+        layout_elide(out, edit->file, REPORT_COLUMNS - LAYOUT_INDENT - 6);
+        strbuf_puts(out, ":\n");
+        *shown = (struct shown){edit->file, 0};
+    }
+    if (above > shown->line) {
+        code_line(out, above, ' ', text_at(report, edit->file, above));
+        shown->line = above;
+    }
+    if (edit->insert_before) {
+        inserted_lines(out, edit->insert_before);
+    }
+    if (edit->remove) {
+        code_line(out, edit->line, '-', text ? text : "(this statement)");
+        shown->line = edit->line;
+    } else if (edit->line > shown->line && !more) {
+        code_line(out, edit->line, ' ', text ? text : "...");
+        shown->line = edit->line;
+    }
 }
 
 static void excerpt(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct fix *fix = finding->fix;
-    const char *here = words_site(report, finding)->file, *shown_file = here;
-    uint32_t shown = 0; /* last line printed of shown_file */
+    struct source_edit *edits = in_order(fix);
+    struct shown shown = {words_site(report, finding)->file, 0};
     size_t i;
+    if (!edits) {
+        out->failed = true;
+        return;
+    }
     for (i = 0; i < fix->edit_count; i++) {
-        const struct source_edit *edit = &fix->edits[i];
-        const char *text;
-        uint32_t above;
-        if (!edit->file) {
-            continue;
-        }
-        if (!shown_file || strcmp(shown_file, edit->file) != 0) {
-            strbuf_printf(out, "%*sin ", LAYOUT_INDENT + 2, "");
-            layout_elide(out, edit->file, REPORT_COLUMNS - LAYOUT_INDENT - 6);
-            strbuf_puts(out, ":\n");
-            shown_file = edit->file;
-            shown = 0;
-        }
-        above = line_above(report, edit);
-        if (above > shown) {
-            code_line(out, above, ' ', text_at(report, edit->file, above));
-            shown = above;
-        }
-        if (edit->insert_before) {
-            inserted_lines(out, edit->insert_before);
-        }
-        text = text_at(report, edit->file, edit->line);
-        if (edit->remove) {
-            code_line(out, edit->line, '-', text ? text : "(this statement)");
-            shown = edit->line;
-        } else if (edit->line > shown && !is_continued(fix, i)) {
-            code_line(out, edit->line, ' ', text ? text : "...");
-            shown = edit->line;
+        bool more = i + 1 < fix->edit_count && compare_places(&edits[i], &edits[i + 1]) == 0;
+        if (edits[i].file) {
+            print_edit(out, report, &edits[i], more, &shown);
         }
     }
+    mem_free(edits);
 }
 
 static void checked(struct strbuf *out, const struct fix *fix)

@@ -3,7 +3,11 @@
  * UPDATE_GOLDEN=1 writes the files instead (scripts/update-golden). */
 #include "golden/fixtures.h"
 
+#include "core/explain.h"
+
 #include "report/report.h"
+
+#include "trace/reader.h"
 
 #include "support/must.h"
 
@@ -112,6 +116,41 @@ static void losses(void **state)
     both(fixture_losses, "losses", false);
 }
 
+/* Reads a listing, explains it, and prints both forms with times and sizes fixed. */
+static void from_listing(void **state)
+{
+    struct engine_options how = {0};
+    struct explain_options options = {0};
+    struct engine *engine = engine_create(&how);
+    struct reader *reader;
+    struct report report = {0};
+    struct ssan_event event;
+    struct ssan_error err = {0};
+    struct strbuf text = {0};
+    struct text_options text_options = {0};
+    struct verdict verdict;
+    assert_int_equal(reader_open(&reader, SSAN_SOURCE_DIR "/tests/golden/handover.listing", &err),
+                     SSAN_OK);
+    while (ssan_next(reader_source(reader), &event, &err) == SSAN_NEXT_EVENT) {
+        assert_int_equal(engine_feed(engine, &event, &err), SSAN_OK);
+    }
+    assert_string_equal(err.text, "");
+    assert_int_equal(engine_finish(engine, &err), SSAN_OK);
+    assert_int_equal(explain(&report, engine, reader_source(reader), &options, &err), SSAN_OK);
+    report.run.seconds = report.run.memory_bytes = report.run.trace_bytes = 0;
+    verdict = verdict_decide(&report, 0, 0);
+    report_text(&text, &report, &text_options);
+    verdict_line(&text, &report, &verdict);
+    compare(&text, "from_listing.txt");
+    strbuf_clear(&text);
+    assert_true(report_json(&text, &report, &verdict, false));
+    compare(&text, "from_listing.json");
+    strbuf_finish(&text);
+    report_finish(&report);
+    reader_close(reader);
+    engine_destroy(engine);
+}
+
 static void processes(void **state)
 {
     struct report report, more;
@@ -140,7 +179,7 @@ int main(void)
         cmocka_unit_test(host_write), cmocka_unit_test(lifetimes),
         cmocka_unit_test(advice),     cmocka_unit_test(portability),
         cmocka_unit_test(long_names), cmocka_unit_test(losses),
-        cmocka_unit_test(processes),
+        cmocka_unit_test(processes),  cmocka_unit_test(from_listing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
