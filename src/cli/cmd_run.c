@@ -189,6 +189,9 @@ static int judge_run(struct run *run)
         fprintf(stderr, "streamsan: signal %d (%s) ended the program\n", target->end_signal,
                 target_signal_name(target->end_signal));
     }
+    if (run->feeds.count == MAX_PROCESSES) {
+        add_reason(run, "%s", "there were more processes than can be followed");
+    }
     if (run->options->trace && run->feeds.count == 0) {
         unlink(run->options->trace);
     }
