@@ -296,6 +296,17 @@ int names_role_index(const char *call, enum names_role role)
     return -1;
 }
 
+bool names_creates(const char *text)
+{
+    struct names_call call;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (roles[i].created >= 0 && names_find_call(text, roles[i].call, 0, &call)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct names_span names_argument(const char *text, const char *function, const char *kernel,
                                  size_t nth, enum names_role role)
 {

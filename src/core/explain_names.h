@@ -59,6 +59,9 @@ struct names_span names_variable(struct names_span argument);
 /* The variable whose memory a pointer expression such as `buf + i * n` or `&buf[i]` lies in. */
 struct names_span names_pointer(struct names_span argument);
 
+/* Whether a statement has some call that creates a stream, event or block. */
+bool names_creates(const char *text);
+
 /* The one variable whose address a statement passes to some call (`make(&p, n)`), or that it sets
  * from a call
  * (`float *p = make(n)`): for calls that hide behind a wrapper or a macro. */

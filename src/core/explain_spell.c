@@ -128,7 +128,11 @@ static const char *created(const struct history *history, struct arena *arena, u
     if (found->frame_count == 0) {
         return NULL;
     }
-    const struct names_span wrapped = names_wrapped(found->frames[found->user].text);
+    const char *shown = found->frames[found->user].text;
+    if (names_creates(shown)) {
+        return NULL; /* the text is of another call on the line */
+    }
+    const struct names_span wrapped = names_wrapped(shown);
     return wrapped.length > 0 ? names_copy(arena, wrapped) : NULL;
 }
 
@@ -154,17 +158,11 @@ const char *spell_created_event(const struct history *history, struct arena *are
 const char *spell_created_block(const struct history *history, struct arena *arena, uint32_t alloc)
 {
     /* headers make one call out of another: the source may say cudaMallocHost for cudaHostAlloc */
-    const char *const calls[] = {
-        history->allocs.items[alloc].call,
-        "cudaMalloc",
-        "cudaMallocHost",
-        "cudaHostAlloc",
-        "cudaMallocManaged",
-        "cudaMallocPitch",
-        "cuMemAlloc",
-        "cuMemAllocHost",
-        "cuMemHostAlloc",
-    };
+    const enum ssan_memory memory = history->allocs.items[alloc].memory;
+    const char *const calls[] = {history->allocs.items[alloc].call,
+                                 memory == SSAN_memory_PINNED ? "cudaMallocHost"
+                                                              : "cudaMallocPitch",
+                                 memory == SSAN_memory_PINNED ? "cudaHostAlloc" : "cudaMalloc"};
     if (strcmp(calls[0], "cudaHostRegister") == 0) { /* takes the pointer, not its address */
         const struct hist_site *site = history_site(history, history->allocs.items[alloc].site);
         struct names_call call;

@@ -53,7 +53,9 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
     case FIX_MOVE_FREE:
         strbuf_printf(out, "free '%s' behind the call that waits for ",
                       words_buffer(report, finding->buffer));
-        words_lane(out, report, finding->first.op);
+        words_lane(out, report,
+                   words_is_host(words_op(report, finding->first.op)) ? finding->then.op
+                                                                      : finding->first.op);
         strbuf_puts(out, ":");
         return;
     case FIX_HAND_OVER:
