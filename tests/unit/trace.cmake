@@ -5,3 +5,4 @@ target_link_libraries(trace_test_support PRIVATE ssan_flags PUBLIC ssan_trace_to
 foreach(name damage forms kill listing writer)
     ssan_test(trace_${name} SOURCES trace_${name}.c LINKS trace_test_support)
 endforeach()
+set_tests_properties(trace_kill trace_writer PROPERTIES LABELS threads)
