@@ -27,7 +27,7 @@ struct ssan_error {
 const char *ssan_status_name(enum ssan_status status);
 const char *ssan_status_text(enum ssan_status status);
 
-/* Exit code of the command line for a status (report.md 5.8). */
+/* Exit code of the command line for a status (docs/report.md). */
 int ssan_status_exit_code(enum ssan_status status);
 
 /* Fills `err` (may be NULL) and returns `status`, so that callers can write `return ssan_fail(err,

@@ -1,5 +1,5 @@
 /* The verbs. Each gets its words (argv[0] is the verb), prints, and returns the exit code
- * (report.md 5.8). */
+ * (docs/report.md). */
 #ifndef SSAN_CLI_COMMANDS_H
 #define SSAN_CLI_COMMANDS_H
 

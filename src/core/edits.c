@@ -1,5 +1,5 @@
 /* A proposed fix applied while the trace is read: added waits, records and joins, dropped events
- * (report.md 5.3). The edges are the ones that the calls themselves would make. Cost: a walk along
+ * (docs/report.md). The edges are the ones that the calls themselves would make. Cost: a walk along
  * the sorted edits, and O(log edits) for each item. */
 #include "core/engine_parts.h"
 

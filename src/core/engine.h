@@ -1,8 +1,8 @@
 /* The engine: events in, hazards out.
  *
- * It does clocks at each event and shadow in submission order as operations close (semantics.md
- * 0.4), in both readings at once. It keeps no history beyond what order and shadow need: who wants
- * names, lines and nearest misses reads the trace again (explain.h). One thread at a time. */
+ * It does clocks at each event and shadow in submission order as operations close (docs/model.md,
+ * "Clocks"), in both readings at once. It keeps no history beyond what order and shadow need: who
+ * wants names, lines and nearest misses reads the trace again (explain.h). One thread at a time. */
 #ifndef SSAN_CORE_ENGINE_H
 #define SSAN_CORE_ENGINE_H
 

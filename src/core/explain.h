@@ -1,5 +1,5 @@
 /* Hazards into findings: reads the trace again for names, windows and nearest misses, proposes
- * fixes and re-checks each on the whole trace (report.md 5.3, 8). */
+ * fixes and re-checks each on the whole trace (docs/report.md). */
 #ifndef SSAN_CORE_EXPLAIN_H
 #define SSAN_CORE_EXPLAIN_H
 

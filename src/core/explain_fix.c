@@ -1,4 +1,4 @@
-/* Which edits would order a pair (report.md 5.3, column "fix offered"; 5.4 for the host).
+/* Which edits would order a pair; a host access is joined, not waited for.
  *
  * For each nearest miss one or more proposals, the likeliest first; the last resort of two streams
  * is always a new event recorded and waited for just before c, which covers all that P was given by

@@ -1,4 +1,4 @@
-/* Keys and ids of hazards (report.md 8): hashes of names, FNV-1a of 64 bits, folded to 32 for
+/* Keys and ids of hazards: hashes of names, FNV-1a of 64 bits, folded to 32 for
  * print.
  *
  * Ids must not change with lines, addresses, thread timing or the device, so they hash words only.

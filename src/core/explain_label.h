@@ -1,4 +1,4 @@
-/* Names for people: of streams, events, blocks; labels of operations (report.md 5.6). */
+/* Names for people: of streams, events, blocks; labels of operations. */
 #ifndef SSAN_CORE_EXPLAIN_LABEL_H
 #define SSAN_CORE_EXPLAIN_LABEL_H
 

@@ -1,8 +1,8 @@
 /* Finds the nearest miss of a pair: p on stream P, c on stream C or on the host.
  *
- * The rows of report.md 5.3 in their order; the first that applies is it. Each row is a question to
- * the records on P behind p and to the waits of C (or of the host) around c, gathered in one walk
- * over both. What is found here is an explanation, never a verdict. */
+ * The rows of docs/report.md in their order; the first that applies is it. Each row is a question
+ * to the records on P behind p and to the waits of C (or of the host) around c, gathered in one
+ * walk over both. What is found here is an explanation, never a verdict. */
 #include "core/explain_nearest.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What nearly ordered the two sides of a hazard (report.md 5.3). */
+/* What nearly ordered the two sides of a hazard (the table in docs/report.md). */
 #ifndef SSAN_CORE_EXPLAIN_NEAREST_H
 #define SSAN_CORE_EXPLAIN_NEAREST_H
 

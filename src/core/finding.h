@@ -1,5 +1,5 @@
 /* The report's data model: facts only, no sentences. Everything a report prints stands here
- * (report.md 6).
+ * (docs/report.md).
  *
  * All memory belongs to the arena of struct report and lives as long as it. Indices into the tables
  * are `int`, -1 for none. Missing facts are NULL, 0 or -1 and print as null: never guessed. */
@@ -138,7 +138,7 @@ struct source_edit {
 struct fix {
     enum fix_kind kind;
     bool checked, partial; /* partial: host threads need a hand-over besides */
-    bool borrowed; /* names are those of another function, or made up: they want adapting */
+    bool borrowed;         /* names are those of another function, or made up: they want adapting */
     const struct source_edit *edits;
     size_t edit_count;
     const char *const *removes; /* ids of findings (not of folded ones) gone with it */
@@ -156,7 +156,7 @@ struct finding_side {
 };
 
 struct finding {
-    const char *id; /* 8 hexadecimal digits (report.md 8) */
+    const char *id; /* 8 hexadecimal digits; what it hashes: explain_ids.c */
     enum check check;
     enum severity severity;
     enum sureness sureness;
@@ -195,7 +195,8 @@ struct run_info {
     const char *const *unsupported; /* names, in order of first call */
     const uint64_t *unsupported_counts;
     size_t unsupported_count;
-    const char *const *reasons; /* further losses inside the scope that only the caller knows, as sentence parts */
+    const char *const *
+        reasons; /* further losses inside the scope that only the caller knows, as sentence parts */
     size_t reason_count;
     double seconds;        /* wall time of the run or check */
     uint64_t memory_bytes; /* peak of the tool */

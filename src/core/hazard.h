@@ -1,5 +1,5 @@
 /* The hazards found so far, with dynamic repeats folded: one entry for each check, pair of static
- * places and allocation site (report.md 8). Of the repeats the gravest stands; among equals the one
+ * places and allocation site. Of the repeats the gravest stands; among equals the one
  * with the earliest `then`, and for it the latest `first`. Naive model: a list of all pairs,
  * grouped at the end. Cost: one hash lookup a pair. */
 #ifndef SSAN_CORE_HAZARD_H

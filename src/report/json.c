@@ -1,4 +1,4 @@
-/* The JSON form of a report (report.md 6): run, tables, findings, summary, in this order.
+/* The JSON form of a report (docs/report.md): run, tables, findings, summary, in this order.
  *
  * Interface: everything but `message`. Key order and number format are fixed, times and sizes of
  * the tool are left out, so equal runs give equal bytes. A changed meaning raises SCHEMA; additions

@@ -1,4 +1,4 @@
-/* From findings to bytes: the text form and the JSON form of a report (report.md 5 and 6).
+/* From findings to bytes: the text form and the JSON form of a report (docs/report.md).
  *
  * Emitters have words, finding.h has facts: nothing here decides what is a finding, and nothing
  * here reads files. Both forms are functions of struct report and struct verdict alone, so equal
@@ -10,7 +10,7 @@
 #include "core/finding.h"
 #include "report/verdict.h"
 
-/* Findings printed in full; the rest is counted (report.md 8). Verbose mode prints all. */
+/* Findings printed in full; the rest is counted. Verbose mode prints all. */
 #define REPORT_MAX_PRINTED 50
 /* Columns of a line in the body; titles are never wrapped. */
 #define REPORT_COLUMNS 100

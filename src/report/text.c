@@ -1,4 +1,4 @@
-/* The text form of a report: each finding's sections in their fixed order (report.md 5.1), then
+/* The text form of a report: each finding's sections in their fixed order (docs/report.md), then
  * what was not printed and the device fault. The verdict line is verdict.c's.
  *
  * Titles are never wrapped; everything else keeps to REPORT_COLUMNS. Cost: linear in what is

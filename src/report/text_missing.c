@@ -1,5 +1,4 @@
-/* The paragraph "missing": which edge is missing, what `then` has waited for, and the nearest miss
- * (report.md 5.3).
+/* The paragraph "missing": which edge is missing, what `then` has waited for, and the nearest miss.
  *
  * text_nearest has one sentence for each kind of finding.h; its switch has no default. */
 #include "report/text_parts.h"

@@ -23,7 +23,7 @@ void text_order(struct strbuf *out, const struct report *report, const struct fi
 void text_missing(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding);
 
-/* The sentence of the nearest miss alone (report.md 5.3). */
+/* The sentence of the nearest miss alone. */
 void text_nearest(struct strbuf *out, const struct report *report, const struct finding *finding);
 
 #endif

@@ -1,5 +1,4 @@
-/* The verdict on a run: clean, errors or incomplete, decided here and nowhere else
- * (report.md 5.1, 5.8).
+/* The verdict on a run: clean, errors or incomplete, decided here and nowhere else.
  *
  * Errors stand over incomplete, incomplete over clean. Warnings and advice change nothing. What
  * makes a run incomplete is listed once, in verdict.c. */

@@ -4,7 +4,7 @@
  * same check, severity in both readings, sureness, and no byte more. Every byte of every fault of
  * the oracle must be told by the engine: with that pair, or with a later first access that the
  * fault's own first access is ordered before (as documented), that conflicts the same way and is
- * told at least as severely: an edge that repairs it repairs both (report.md 8). Needs sites of
+ * told at least as severely: an edge that repairs it repairs both. Needs sites of
  * their own for all calls. Out of memory ends the test. */
 #ifndef SSAN_TESTS_SUPPORT_COMPARE_H
 #define SSAN_TESTS_SUPPORT_COMPARE_H

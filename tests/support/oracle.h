@@ -1,4 +1,4 @@
-/* The oracle: semantics.md chapters 0-5 and 7 as literally as possible, for small traces.
+/* The oracle: docs/model.md chapters 0-5 and 7 as literally as possible, for small traces.
  *
  * Each operation becomes nodes (begin, end, end of an early source read), each call of a host
  * thread one node; each rule adds edges between them, marked with the reading that has them. The

@@ -1,4 +1,4 @@
-/* The matrix of copies (semantics.md 4.3) and the rule of memsets, row by row. */
+/* The matrix of copies (rows C1 to A7) and the rule of memsets, row by row. */
 #include "support/oracle_rules.h"
 
 #define DOCUMENTED ((unsigned)WORLD_DOCUMENTED | (unsigned)WORLD_DOCUMENTED_LIFE)

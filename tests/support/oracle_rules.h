@@ -1,4 +1,4 @@
-/* What the return of a copy or memset is ordered behind, by memory kinds (semantics.md 4.3). Pure
+/* What the return of a copy or memset is ordered behind, by memory kinds (rows C1 to A7). Pure
  * functions. */
 #ifndef SSAN_TESTS_SUPPORT_ORACLE_RULES_H
 #define SSAN_TESTS_SUPPORT_ORACLE_RULES_H

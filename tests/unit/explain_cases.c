@@ -1,4 +1,4 @@
-/* One program for each nearest miss of report.md 5.3: its kind, its fix as a source edit, and that
+/* One program for each nearest miss of docs/report.md: its kind, its fix as a source edit, and that
  * the engine agrees. */
 #include <setjmp.h>
 #include <stdarg.h>

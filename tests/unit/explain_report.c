@@ -10,8 +10,8 @@
 
 static struct script script;
 
-/* The program of report.md: upload, scale, record on one stream; add, download on the other; the
- * wait is missing. */
+/* The program of the README's demo in small: upload, scale, record on one stream; add, download on
+ * the other; the wait is missing. */
 static void handover(bool with_wait)
 {
     const uint64_t in =
