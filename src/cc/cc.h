@@ -2,7 +2,7 @@
  * own headers.
  *
  * No file of NVIDIA's is read, even where a toolkit is installed. A program that it links holds the
- * virtual device and an ELF note (ssan/compiler_abi.h) by which `run` knows it. */
+ * virtual device and an ELF note (ssan/blob_abi.h) by which `run` knows it. */
 #ifndef SSAN_CC_CC_H
 #define SSAN_CC_CC_H
 

@@ -7,7 +7,7 @@
  * - for an unknown SDK it emits PTX 6.0, hence +ptx70 in the device pass. */
 #include "cc/compile.h"
 
-#include "cc/include/ssan/compiler_abi.h"
+#include "cc/include/ssan/blob_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>

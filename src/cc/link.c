@@ -1,7 +1,7 @@
 /* The link command, and the note that marks a program as built here. */
 #include "cc/link.h"
 
-#include "cc/include/ssan/compiler_abi.h"
+#include "cc/include/ssan/blob_abi.h"
 
 #include <errno.h>
 #include <stdio.h>

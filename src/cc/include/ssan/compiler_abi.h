@@ -9,17 +9,8 @@
 #define SSAN_CC_COMPILER_ABI_H
 #pragma GCC system_header
 
+#include "blob_abi.h"
 #include "driver_types.h"
-
-#define SSAN_BLOB_MAGIC      "SSANPTX1" /* 8 bytes, without the NUL */
-#define SSAN_BLOB_MAGIC_SIZE 8
-
-/* The note that marks a program built by `streamsan cc`: section, name, type, and the version in
- * its 4-byte body. */
-#define SSAN_NOTE_SECTION ".note.streamsan"
-#define SSAN_NOTE_NAME    "streamsan"
-#define SSAN_NOTE_TYPE    1
-#define SSAN_NOTE_VERSION 1
 
 #ifdef __cplusplus
 extern "C" {
