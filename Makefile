@@ -22,18 +22,23 @@ needed-check:
 $(BUILD)/build.ninja: CMakePresets.json
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
-build: needed
+configure:
 	@mkdir -p build
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+
+build: needed configure
+	@cmake --build $(BUILD) --target product
+
+build-tests: needed-check configure
 	@cmake --build $(BUILD)
 
 demo: build
 	@scripts/demo
 
-check: needed-check build
+check: build-tests
 	@scripts/check
 
-bench: needed-check build
+bench: build-tests
 	@scripts/bench
 
 install: build
@@ -42,10 +47,10 @@ install: build
 format:
 	@git ls-files '*.c' '*.h' | grep -v '^src/cc/include/' | xargs clang-format -i
 
-lint: needed-check build
+lint: build-tests
 	@tests/lint/run
 
 clean:
 	rm -rf build
 
-.PHONY: all needed needed-check build demo check bench install format lint clean
+.PHONY: all needed needed-check configure build build-tests demo check bench install format lint clean
