@@ -168,7 +168,8 @@ static enum ssan_status check_together(struct checker *checker, bool *left, stru
             return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking fixes");
         }
     }
-    if (with_fix > 1 && may_check(checker)) { /* a single one is checked alone anyway */
+    if (with_fix > 1 && !placed.impossible &&
+        may_check(checker)) { /* a single one is checked alone anyway */
         status = run_edits(checker, &placed, left, &fresh, &ran, err);
         if (!ran) {
             memset(left, 0, checker->work_count * sizeof *left);
@@ -184,11 +185,12 @@ static enum ssan_status try_proposal(struct checker *checker, struct work *work,
 {
     struct placed_edits placed = {0};
     bool fresh = false, ran = false;
-    enum ssan_status status;
-    if (fix_place(checker->history, &work->proposals[proposal], &placed)) {
-        status = run_edits(checker, &placed, left, &fresh, &ran, err);
-    } else {
+    enum ssan_status status = SSAN_OK;
+    if (!fix_place(checker->history, &work->proposals[proposal], &placed)) {
         status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory while checking a fix");
+    }
+    if (status == SSAN_OK && !placed.impossible) {
+        status = run_edits(checker, &placed, left, &fresh, &ran, err);
     }
     VEC_FREE(&placed);
     if (status == SSAN_OK && ran && !left[index] && !fresh) {
@@ -268,6 +270,29 @@ static size_t teller_of(const struct checker *checker, size_t b, bool only_top)
     return best;
 }
 
+/* Whether two findings stand between the same two operations, so that one edge would order both. */
+static bool is_same_pair(const struct hazard *a, const struct hazard *b)
+{
+    return a->first.position == b->first.position && a->then.position == b->then.position;
+}
+
+/* Where no fix is known, the strongest finding of a pair of operations tells the others of it;
+ * `b` itself when it is that one. */
+static size_t teller_of_pair(const struct checker *checker, size_t b)
+{
+    const struct work *folds = &checker->works[b];
+    size_t best = b;
+    for (size_t a = 0; a < checker->work_count && !folds->fix; a++) {
+        const struct work *tells = &checker->works[a], *so_far = &checker->works[best];
+        if (a != b && !tells->fix && tells->folded_into == a && may_tell(tells, so_far) &&
+            may_tell(tells, folds) && is_same_pair(tells->hazard, folds->hazard) &&
+            (is_stronger(tells, so_far) || (!is_stronger(so_far, tells) && a < best))) {
+            best = a;
+        }
+    }
+    return best;
+}
+
 /* Everything that some other finding tells goes to the first such finding that is told by nobody.
  */
 static void fold(struct checker *checker)
@@ -281,6 +306,11 @@ static void fold(struct checker *checker)
     }
     for (size_t i = 0; i < checker->work_count; i++) {
         checker->works[i].folded_into = teller_of(checker, i, true);
+    }
+    for (size_t i = 0; i < checker->work_count; i++) {
+        if (checker->works[i].folded_into == i) {
+            checker->works[i].folded_into = teller_of_pair(checker, i);
+        }
     }
 }
 

@@ -63,6 +63,7 @@ struct placed_edit {
 struct placed_edits {
     struct placed_edit *items;
     size_t count, room;
+    bool impossible; /* a statement would use a stream or an event that is destroyed by then */
 };
 
 /* Appends what a proposal means to the engine, at each instance of its places. False when out of

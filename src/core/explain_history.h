@@ -27,14 +27,14 @@ struct hist_site {
 struct hist_stream {
     uint32_t id, context, thread, site, ordinal;
     enum ssan_stream_flavour flavour;
-    uint64_t position;
-    const char *given;   /* NULL: none */
-    VEC(uint32_t) items; /* indices, in order: seq is the place in here + 1 */
+    uint64_t position, destroyed; /* destroyed UINT64_MAX: never */
+    const char *given;            /* NULL: none */
+    VEC(uint32_t) items;          /* indices, in order: seq is the place in here + 1 */
 };
 
 struct hist_event {
     uint32_t id, thread, site, ordinal;
-    uint64_t position;
+    uint64_t position, destroyed; /* destroyed UINT64_MAX: never */
     const char *given;
     VEC(uint32_t) records, waits; /* items */
 };

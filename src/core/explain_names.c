@@ -138,12 +138,14 @@ static void split(const char *at, const char *end, bool launch, struct names_cal
     }
 }
 
-bool names_find_call(const char *text, const char *function, size_t nth, struct names_call *call)
+/* Where the nth call of a function stands, the last one if there are fewer; NULL: none. */
+static const char *find_call(const char *text, const char *function, size_t nth,
+                             struct names_call *call)
 {
     const size_t length = text && function ? strlen(function) : 0;
-    bool found = false;
+    const char *found = NULL;
     if (length == 0) {
-        return false;
+        return NULL;
     }
     const char *end = text + strlen(text);
     for (const char *at = text; at < end;) {
@@ -170,13 +172,18 @@ bool names_find_call(const char *text, const char *function, size_t nth, struct 
         }
         if (open < end && *open == '(') {
             split(open + 1, end, false, call);
-            found = true;
+            found = word;
             if (nth-- == 0) {
-                return true;
+                return found;
             }
         }
     }
     return found;
+}
+
+bool names_find_call(const char *text, const char *function, size_t nth, struct names_call *call)
+{
+    return find_call(text, function, nth, call) != NULL;
 }
 
 /* The last name of `ns::kernel<int>` or `Class::kernel`. */
@@ -506,6 +513,19 @@ struct names_span names_pointer(struct names_span argument)
     return checked_path(span);
 }
 
+/* The path that ends at `end`, `text` being where it may begin at most. */
+static struct names_span path_before(const char *text, const char *end)
+{
+    const char *name = end;
+    int depth = 0;
+    while (name > text && (depth > 0 || is_word(name[-1]) || strchr("].>:[", name[-1]) ||
+                           (name[-1] == '-' && *name == '>'))) {
+        name--;
+        depth += *name == ']' ? 1 : *name == '[' ? -1 : 0;
+    }
+    return checked_path(span_of(name, end));
+}
+
 /* `T *name = something(...)`: the name; empty when the statement is no such thing. */
 static struct names_span assigned(const char *text, const char *end)
 {
@@ -516,22 +536,97 @@ static struct names_span assigned(const char *text, const char *end)
         }
         const bool compares = (at > text && strchr("=!<>+-*/", at[-1])) || at[1] == '=';
         if (*at == '=' && !compares) {
-            struct names_span left = span_of(text, at);
-            const char *name = left.ptr + left.length;
-            int depth = 0;
-            while (name > left.ptr &&
-                   (depth > 0 || is_word(name[-1]) || strchr("].>:[", name[-1]) ||
-                    (name[-1] == '-' && *name == '>'))) {
-                name--;
-                depth += *name == ']' ? 1 : *name == '[' ? -1 : 0;
-            }
-            return memchr(at, '(', (size_t)(end - at))
-                       ? checked_path(span_of(name, left.ptr + left.length))
-                       : (struct names_span){NULL, 0};
+            const struct names_span left = span_of(text, at);
+            return memchr(at, '(', (size_t)(end - at)) ? path_before(text, left.ptr + left.length)
+                                                       : (struct names_span){NULL, 0};
         }
         at++;
     }
     return (struct names_span){NULL, 0};
+}
+
+/* The last opening bracket before `at` that nothing before `at` closes; NULL: none. */
+static const char *open_bracket(const char *text, const char *at)
+{
+    int depth = 0;
+    while (at > text) {
+        at--;
+        depth += strchr(")]}", *at) ? 1 : strchr("([{", *at) ? -1 : 0;
+        if (depth < 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static const char *back_space(const char *text, const char *at)
+{
+    while (at > text && isspace((unsigned char)at[-1])) {
+        at--;
+    }
+    return at;
+}
+
+/* Back over the scope, object and casts in front of a call. */
+static const char *back_prefix(const char *text, const char *at)
+{
+    while (at > text && (is_word(at[-1]) || strchr(":.", at[-1]))) {
+        at--;
+    }
+    at = back_space(text, at);
+    while (at > text && at[-1] == ')') {
+        const char *open = open_bracket(text, at - 1);
+        if (!open) {
+            break;
+        }
+        at = back_space(text, open);
+    }
+    return at;
+}
+
+/* Whether what a statement declares or assigns may be a pointer, a stream or an event. */
+static bool may_hold_object(const char *text)
+{
+    static const char *const types[] = {"*", ">", "cudaStream_t", "cudaEvent_t", "auto"};
+    const char *equals = strchr(text, '=');
+    const char *brace = strchr(text, '{');
+    const char *end = equals ? equals : brace ? brace : text + strlen(text);
+    const struct names_span left = span_of(text, end);
+    const struct names_span name = path_before(text, left.ptr + left.length);
+    bool typed = name.length == 0 || name.ptr > left.ptr, fits = !typed;
+    for (size_t i = 0; typed && i < sizeof types / sizeof *types; i++) {
+        const char *at = strstr(left.ptr, types[i]);
+        fits |= at && at < end;
+    }
+    return fits;
+}
+
+struct names_span names_assigned(const char *text, const char *function, size_t nth)
+{
+    const struct names_span none = {NULL, 0};
+    struct names_call call;
+    const char *at = find_call(text, function, nth, &call);
+    if (!at || !may_hold_object(text)) {
+        return none;
+    }
+    at = back_prefix(text, at);
+    const bool listed = at > text && strchr(",{", at[-1]);
+    if (listed) {
+        at = open_bracket(text, at);
+        if (!at || *at != '{') {
+            return none;
+        }
+        at = back_space(text, at);
+    }
+    if (at == text || at[-1] != '=' || (at - 1 > text && strchr("=!<>+-*/|&", at[-2]))) {
+        return none;
+    }
+    const char *end = back_space(text, at - 1);
+    if (listed && end > text && end[-1] == ']') { /* the elements of an array have its name */
+        const char *open = open_bracket(text, end - 1);
+        end = open ? open : end;
+    }
+    return path_before(text, end);
 }
 
 struct names_span names_wrapped(const char *text)

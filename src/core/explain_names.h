@@ -62,9 +62,12 @@ struct names_span names_pointer(struct names_span argument);
 /* Whether a statement has some call that creates a stream, event or block. */
 bool names_creates(const char *text);
 
+/* The variable that is set to what the nth call of a function returns: `T *name = function(...)`,
+ * `T names[] = {function(...), ...}`; empty where the statement can't hold a CUDA object. */
+struct names_span names_assigned(const char *text, const char *function, size_t nth);
+
 /* The one variable whose address a statement passes to some call (`make(&p, n)`), or that it sets
- * from a call
- * (`float *p = make(n)`): for calls that hide behind a wrapper or a macro. */
+ * from a call (`float *p = make(n)`): for calls that hide behind a wrapper or a macro. */
 struct names_span names_wrapped(const char *text);
 
 /* A copy with runs of white space made one space; NULL when out of memory. */

@@ -98,6 +98,14 @@ static bool add(struct placed_edits *edits, struct edit edit)
     return VEC_PUSH(edits, (struct placed_edit){edit, edits->count});
 }
 
+/* The id of a stream that a statement before `position` uses. */
+static uint32_t used_stream(const struct history *history, struct placed_edits *edits,
+                            uint32_t stream, uint64_t position)
+{
+    edits->impossible |= history->streams.items[stream].destroyed < position;
+    return history->streams.items[stream].id;
+}
+
 /* The last item that a stream was given before `position`; 0: none. */
 static uint64_t last_op(const struct history *history, uint32_t stream, uint64_t position)
 {
@@ -126,6 +134,7 @@ static bool add_new_wait(const struct history *history, const struct change *cha
     }
     const uint32_t from = stream_near(history, change->from, at);
     const uint64_t op = last_op(history, from, position);
+    (void)used_stream(history, edits, from, position);
     if (op == 0) {
         return true; /* nothing recorded: the wait orders nothing */
     }
@@ -137,9 +146,14 @@ static bool add_new_wait(const struct history *history, const struct change *cha
                           .op = op});
 }
 
-static uint32_t event_id(const struct history *history, uint32_t ref, const struct hist_call *at)
+/* The id of the event of an item like `ref`, which a statement before `at` uses. */
+static uint32_t used_event(const struct history *history, struct placed_edits *edits, uint32_t ref,
+                           const struct hist_call *at)
 {
-    return history->events.items[history->items.items[item_near(history, ref, at)].event].id;
+    const uint32_t item = item_near(history, ref, at);
+    const struct hist_event *event = &history->events.items[history->items.items[item].event];
+    edits->impossible |= event->destroyed < at->position;
+    return event->id;
 }
 
 /* One change at one pass. */
@@ -152,19 +166,22 @@ static bool add_change(const struct history *history, const struct change *chang
         return true; /* not by pass: see place_drops */
     case CHANGE_WAIT:
         edit.kind = EDIT_WAIT_LATEST;
-        edit.stream = history->streams.items[stream_near(history, change->to, at)].id;
-        edit.event = event_id(history, change->event, at);
+        edit.stream =
+            used_stream(history, edits, stream_near(history, change->to, at), at->position);
+        edit.event = used_event(history, edits, change->event, at);
         break;
     case CHANGE_RECORD:
         edit.kind = EDIT_RECORD;
-        edit.stream = history->streams.items[stream_near(history, change->from, at)].id;
-        edit.event = event_id(history, change->event, at);
+        edit.stream =
+            used_stream(history, edits, stream_near(history, change->from, at), at->position);
+        edit.event = used_event(history, edits, change->event, at);
         break;
     case CHANGE_WAIT_NEW:
         return add_new_wait(history, change, at, edits);
     case CHANGE_JOIN_STREAM:
         edit.kind = EDIT_HOST_JOIN_STREAM;
-        edit.stream = history->streams.items[stream_near(history, change->from, at)].id;
+        edit.stream =
+            used_stream(history, edits, stream_near(history, change->from, at), at->position);
         break;
     case CHANGE_JOIN_DEVICE:
         edit.kind = EDIT_HOST_JOIN;
@@ -172,7 +189,7 @@ static bool add_change(const struct history *history, const struct change *chang
         return edit.op == 0 || add(edits, edit);
     case CHANGE_JOIN_EVENT:
         edit.kind = EDIT_HOST_JOIN_EVENT;
-        edit.event = event_id(history, change->event, at);
+        edit.event = used_event(history, edits, change->event, at);
         break;
     }
     return add(edits, edit);

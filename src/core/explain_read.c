@@ -65,7 +65,8 @@ static bool on_stream_create(struct reader_state *state, const struct ssan_ev_st
                                                             .site = ev->site,
                                                             .ordinal = index + 1,
                                                             .flavour = ev->flavour,
-                                                            .position = state->position}) &&
+                                                            .position = state->position,
+                                                            .destroyed = UINT64_MAX}) &&
            read_add_call(state, CALL_CREATE, 0, ev->thread, ev->site);
 }
 
@@ -78,8 +79,25 @@ static bool on_event_create(struct reader_state *state, const struct ssan_ev_eve
                                                           .thread = ev->thread,
                                                           .site = ev->site,
                                                           .ordinal = index + 1,
-                                                          .position = state->position}) &&
+                                                          .position = state->position,
+                                                          .destroyed = UINT64_MAX}) &&
            read_add_call(state, CALL_CREATE, 1, ev->thread, ev->site);
+}
+
+static void on_stream_destroy(struct reader_state *state, uint32_t stream)
+{
+    const uint32_t index = history_find(&state->history->stream_of, stream);
+    if (index != HISTORY_NONE) {
+        state->history->streams.items[index].destroyed = state->position;
+    }
+}
+
+static void on_event_destroy(struct reader_state *state, uint32_t event)
+{
+    const uint32_t index = history_find(&state->history->event_of, event);
+    if (index != HISTORY_NONE) {
+        state->history->events.items[index].destroyed = state->position;
+    }
 }
 
 static bool on_name(struct reader_state *state, const struct ssan_ev_name *ev)
@@ -306,6 +324,12 @@ static bool take(struct reader_state *state, const struct ssan_event *event)
         return on_stream_create(state, &event->stream_create);
     case SSAN_EV_event_create:
         return on_event_create(state, &event->event_create);
+    case SSAN_EV_stream_destroy:
+        on_stream_destroy(state, event->stream_destroy.stream);
+        return true;
+    case SSAN_EV_event_destroy:
+        on_event_destroy(state, event->event_destroy.event);
+        return true;
     case SSAN_EV_name:
         return on_name(state, &event->name);
     case SSAN_EV_op:

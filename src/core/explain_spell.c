@@ -74,29 +74,100 @@ struct spelling spell_event(const struct history *history, struct arena *arena, 
     return (struct spelling){variable ? variable : made_up(arena, "event_", ordinal), true};
 }
 
-/* The variable that the caller of a wrapper passes or sets: from the frames outside of `frame`. */
-static struct names_span outer_name(const struct hist_site *site, size_t frame)
+#define PLAIN_MAX 128
+
+/* The name of a frame's function without scope, arguments and template arguments; false: unknown or
+ * too long. */
+static bool plain_function(const struct hist_site *site, size_t frame, char plain[PLAIN_MAX])
 {
-    struct names_call call;
-    const struct names_span none = {NULL, 0};
     const char *function = site->frames[frame].function;
-    if (frame + 1 >= site->frame_count || !function) {
-        return none;
+    if (!function) {
+        return false;
     }
-    const char *text = site->frames[frame + 1].text;
-    char plain[128];
     size_t length = strcspn(function, "(<");
     const char *begin = function + length;
     while (begin > function && begin[-1] != ':' && begin[-1] != ' ') {
         begin--;
     }
     length = (size_t)(function + length - begin);
-    if (!text || length == 0 || length >= sizeof plain) {
-        return none;
+    if (length == 0 || length >= PLAIN_MAX) {
+        return false;
     }
     memcpy(plain, begin, length);
     plain[length] = '\0';
-    return names_find_call(text, plain, 0, &call) ? names_wrapped(text) : none;
+    return true;
+}
+
+/* The variable that the caller of a wrapper passes or sets: from the frames outside of `frame`. */
+static struct names_span outer_name(const struct hist_site *site, size_t frame)
+{
+    struct names_call call;
+    char plain[PLAIN_MAX];
+    const char *text = frame + 1 < site->frame_count ? site->frames[frame + 1].text : NULL;
+    const bool calls =
+        text && plain_function(site, frame, plain) && names_find_call(text, plain, 0, &call);
+    return calls ? names_wrapped(text) : (struct names_span){NULL, 0};
+}
+
+static bool is_plain(struct names_span name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        if (strchr("[].->: ", name.ptr[i])) {
+            return false;
+        }
+    }
+    return name.length > 0;
+}
+
+/* Whether a function makes nothing else: no other line of it creates an object. */
+static bool is_factory(const struct history *history, const struct place *maker)
+{
+    for (size_t i = 0; i < history->sites.count; i++) {
+        const struct hist_site *site = &history->sites.items[i];
+        for (size_t frame = 0; frame < site->frame_count; frame++) {
+            const struct place *place = &site->frames[frame];
+            if (place->line != maker->line && history_same_function(*place, *maker) &&
+                names_creates(place->text)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Which of the calls on the lines of its stack a site stands for, from 0, in order of appearance.
+ */
+static size_t nth_of_stack(const struct history *history, const struct hist_site *site)
+{
+    size_t nth = 0;
+    for (const struct hist_site *at = history->sites.items; at < site; at++) {
+        nth += at->stack_key == site->stack_key;
+    }
+    return nth;
+}
+
+/* A local variable of a function that makes one object and hands it out says less than the variable
+ * that its caller sets: that one, if any. */
+static struct names_span handed_out(const struct history *history, const struct hist_site *site,
+                                    size_t frame)
+{
+    const struct names_span none = {NULL, 0};
+    char plain[PLAIN_MAX];
+    struct names_call call;
+    if (frame + 1 >= site->frame_count || !is_factory(history, &site->frames[frame])) {
+        return none;
+    }
+    for (size_t i = frame; i + 1 < site->frame_count && plain_function(site, i, plain); i++) {
+        const char *text = site->frames[i + 1].text;
+        const struct names_span name = names_assigned(text, plain, nth_of_stack(history, site));
+        if (name.length > 0) {
+            return name;
+        }
+        if (!text || strncmp(text, "return", 6) != 0 || !names_find_call(text, plain, 0, &call)) {
+            break;
+        }
+    }
+    return none;
 }
 
 static const char *created(const struct history *history, struct arena *arena, uint32_t site,
@@ -118,6 +189,9 @@ static const char *created(const struct history *history, struct arena *arena, u
             if (!memchr(argument.ptr, '&',
                         argument.length)) { /* passed on: the caller knows it better */
                 const struct names_span outer = outer_name(found, frame);
+                name = outer.length > 0 ? outer : name;
+            } else if (is_plain(name)) {
+                const struct names_span outer = handed_out(history, found, frame);
                 name = outer.length > 0 ? outer : name;
             }
             if (name.length > 0) {

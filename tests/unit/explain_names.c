@@ -183,6 +183,38 @@ static void test_wrapped(void **state)
     assert_span("", names_wrapped(NULL), "NULL");
 }
 
+static void test_assigned(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t nth;
+        const char *want;
+    } cases[] = {
+        {"int *d = make(n);", 0, "d"},
+        {"int *d = make(n), *out = make(m);", 0, "d"},
+        {"int *d = make(n), *out = make(m);", 1, "out"},
+        {"cudaStream_t a = make(0), b = make(1);", 1, "b"},
+        {"cudaStream_t workers[2] = {make(0), make(1)};", 1, "workers"},
+        {"char *bytes = (char *)make(n);", 0, "bytes"},
+        {"auto d = lib::make<float>(n);", 0, "d"},
+        {"pipeline->slots[i] = make(n);", 0, "pipeline->slots[i]"},
+        {"int code = make(n);", 0, ""},
+        {"cudaError_t err = make(n);", 0, ""},
+        {"return make(n);", 0, ""},
+        {"int *d = other(make(n));", 0, ""},
+        {"if (d == make(n)) {", 0, ""},
+        {"make(n);", 0, ""},
+        {"= make(", 0, ""},
+        {"}), make(", 0, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_span(cases[i].want, names_assigned(cases[i].text, "make", cases[i].nth),
+                    cases[i].text);
+    }
+    assert_span("", names_assigned(NULL, "make", 0), "NULL");
+}
+
 /* Statements that are cut, unbalanced or empty are read without harm. */
 static void test_odd(void **state)
 {
@@ -225,6 +257,7 @@ static void test_odd(void **state)
         names_variable(span);
         names_pointer(span);
         names_wrapped(texts[i]);
+        names_assigned(texts[i], "cudaMalloc", 0);
     }
     struct names_call call;
     assert_false(names_find_call(NULL, "cudaMalloc", 0, &call));
@@ -236,8 +269,10 @@ static void test_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_created), cmocka_unit_test(test_roles),   cmocka_unit_test(test_nth),
-        cmocka_unit_test(test_pointer), cmocka_unit_test(test_wrapped), cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_created), cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_nth),     cmocka_unit_test(test_pointer),
+        cmocka_unit_test(test_wrapped), cmocka_unit_test(test_assigned),
+        cmocka_unit_test(test_odd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
