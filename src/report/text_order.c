@@ -2,7 +2,8 @@
  * finding.
  *
  * Left stands the lane (stream or host) of `first`, right that of `then`; an operation of a third
- * lane stands left and names its stream. Cells are cut so that no line passes REPORT_COLUMNS. */
+ * lane stands left and names its stream. Where the mark of `then` would cost a cell its words it
+ * gets a line of its own; cells are cut so that no line passes REPORT_COLUMNS. */
 #include "report/text_parts.h"
 
 #include <string.h>
@@ -10,13 +11,15 @@
 #define LINE_COLUMNS_MAX 24
 #define LEFT_COLUMNS_MIN 32
 #define LINE_GAP         3
-#define MARK             "    <-- not after "
+#define MARK             "<-- not after "
+#define MARK_GAP         4
 
 struct table {
     const struct report *report;
     const struct finding *finding;
     const char *here;
     size_t line_columns, label_columns, left_columns;
+    bool mark_below; /* the mark of `then` stands on the next line */
 };
 
 static size_t larger(size_t a, size_t b)
@@ -122,6 +125,12 @@ static void add_lonely(struct strbuf *out, size_t column)
     strbuf_puts(out, "nobody waits for it");
 }
 
+static void add_mark(struct strbuf *out, const struct table *table)
+{
+    const struct report_op *first = words_op(table->report, table->finding->first.op);
+    strbuf_printf(out, "%*s" MARK "%s", MARK_GAP, "", first && first->label ? first->label : "?");
+}
+
 static void print_row(struct strbuf *out, const struct table *table, int index)
 {
     const struct report *report = table->report;
@@ -134,9 +143,8 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     size_t room = right ? REPORT_COLUMNS - middle : table->left_columns;
     struct strbuf cell = {0}, line = {0}, mark = {0};
     if (index == finding->then.op && finding->has_missing) {
-        const struct report_op *first = words_op(report, finding->first.op);
-        strbuf_printf(&mark, MARK "%s", first && first->label ? first->label : "?");
-        room -= mark.length < room ? mark.length : 0;
+        add_mark(&mark, table);
+        room -= !table->mark_below && mark.length < room ? mark.length : 0;
     }
     words_place(&line, &op->at, table->here);
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
@@ -144,6 +152,10 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     strbuf_pad_to(out, right ? middle : begin);
     add_cell(&cell, table, index, !left && !right);
     layout_elide(out, strbuf_text(&cell), room);
+    if (mark.length > 0 && table->mark_below) {
+        strbuf_puts(out, "\n");
+        strbuf_pad_to(out, middle);
+    }
     strbuf_puts(out, strbuf_text(&mark));
     if (finding->has_missing && finding->nearest.kind == NEAREST_RECORDED_NOT_WAITED &&
         index == finding->nearest.record && !right) {
@@ -176,15 +188,16 @@ static void measure_marks(struct table *table)
     strbuf_finish(&cell);
 }
 
-/* Width of the left column: LEFT_COLUMNS_MIN where both sides then fit, else what they need, else
- * half. */
+/* Width of the left column: LEFT_COLUMNS_MIN where both sides then fit, else what they need, with
+ * the mark below if that helps; else half, or less where one side needs less. */
 static void measure(struct table *table)
 {
     const struct report *report = table->report;
     const struct finding *finding = table->finding;
-    size_t i, left = 0, right = 0, room;
+    size_t i, left = 0, right = 0, marked = 0, room;
     struct strbuf cell = {0};
     measure_marks(table);
+    const size_t mark = MARK_GAP + strlen(MARK) + table->label_columns;
     room = REPORT_COLUMNS - LAYOUT_INDENT - table->line_columns - LINE_GAP - 2;
     for (i = 0; i < finding->window_count; i++) {
         int index = finding->window[i];
@@ -194,15 +207,19 @@ static void measure(struct table *table)
         strbuf_clear(&cell);
         add_cell(&cell, table, index, !is_left && !is_right);
         if (index == finding->then.op) {
-            right = larger(right, cell.length + strlen(MARK) + table->label_columns);
+            right = larger(right, cell.length);
+            right = larger(right, mark);
+            marked = cell.length + mark;
         } else if (is_right) {
             right = larger(right, cell.length);
         } else {
             left = larger(left, cell.length + 2);
         }
     }
+    table->mark_below = left + larger(right, marked) > room;
+    right = table->mark_below ? right : larger(right, marked);
     if (left + right > room) {
-        left = room / 2;
+        left = left <= room / 2 ? left : right <= room / 2 ? room - right : room / 2;
     } else if (left < LEFT_COLUMNS_MIN) {
         left = LEFT_COLUMNS_MIN + right <= room ? LEFT_COLUMNS_MIN : room - right;
     }
@@ -212,7 +229,8 @@ static void measure(struct table *table)
 
 void text_order(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
-    struct table table = {report, finding, words_site(report, finding)->file, 0, 0, 0};
+    struct table table = {
+        .report = report, .finding = finding, .here = words_site(report, finding)->file};
     struct strbuf heading = {0};
     size_t i, middle;
     if (finding->window_count == 0 || finding->first.op < 0 || finding->then.op < 0) {
