@@ -10,21 +10,13 @@
     }                                                                                              \
     ;
 #include "trace/enums.def"
-#undef TABLE
-#undef VALUE
-#undef TABLE_END
 
 static const struct {
     const char *const *words;
     size_t count;
 } tables[SSAN_TABLE_count] = {
 #define TABLE(name) {words_##name, sizeof words_##name / sizeof *words_##name},
-#define VALUE(table, value, word)
-#define TABLE_END(name)
 #include "trace/enums.def"
-#undef TABLE
-#undef VALUE
-#undef TABLE_END
 };
 
 /* One function for each event, so that `self` names its struct and offsetof can be taken. */
@@ -48,15 +40,6 @@ static const struct {
     return (struct ssan_event_info){own_name, fields, sizeof fields / sizeof *fields};             \
     }
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
 
 static struct ssan_event_info infos[SSAN_EV_count];
 
@@ -64,24 +47,7 @@ static struct ssan_event_info infos[SSAN_EV_count];
 __attribute__((constructor(101))) static void fill_infos(void)
 {
 #define EVENT(name) infos[SSAN_EV_##name] = info_##name();
-#define U32(field)
-#define U64(field)
-#define X64(field)
-#define ENUM(field, table)
-#define STR(field)
-#define RUNS(field)
-#define U64S(field)
-#define END(name)
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
 }
 
 /* clang-format on */

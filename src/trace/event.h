@@ -27,6 +27,10 @@ struct ssan_runs {
     uint32_t count;
 };
 
+/* What one set_leaf holds: a bit for each byte of an aligned leaf. */
+#define SSAN_LEAF_BYTES 4096u
+#define SSAN_LEAF_WORDS (SSAN_LEAF_BYTES / 64u)
+
 struct ssan_u64s {
     const uint64_t *ptr;
     uint32_t count;
@@ -43,42 +47,17 @@ struct ssan_u64s {
     ;
 /* enum ssan_access { SSAN_access_READ, ... }: see ssan_enum_word for their words */
 #include "trace/enums.def"
-#undef TABLE
-#undef VALUE
-#undef TABLE_END
 
 enum ssan_enum_table {
 #define TABLE(name) SSAN_TABLE_##name,
-#define VALUE(table, value, word)
-#define TABLE_END(name)
 #include "trace/enums.def"
-#undef TABLE
-#undef VALUE
-#undef TABLE_END
     SSAN_TABLE_count
 };
 
 enum ssan_event_kind {
     SSAN_EV_none, /* never in a trace */
 #define EVENT(name) SSAN_EV_##name,
-#define U32(field)
-#define U64(field)
-#define X64(field)
-#define ENUM(field, table)
-#define STR(field)
-#define RUNS(field)
-#define U64S(field)
-#define END(name)
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
     SSAN_EV_count
 };
 
@@ -94,38 +73,12 @@ enum ssan_event_kind {
     }                                                                                              \
     ;
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
 
 struct ssan_event {
     enum ssan_event_kind kind;
     union {
 #define EVENT(name) struct ssan_ev_##name name;
-#define U32(field)
-#define U64(field)
-#define X64(field)
-#define ENUM(field, table)
-#define STR(field)
-#define RUNS(field)
-#define U64S(field)
-#define END(name)
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
     };
 };
 

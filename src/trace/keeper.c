@@ -159,11 +159,6 @@ void keeper_put(struct keeper *keeper, const struct ssan_event *event)
     }
 }
 
-bool keeper_is_good(const struct keeper *keeper)
-{
-    return keeper->failure.status == SSAN_OK;
-}
-
 enum ssan_status keeper_close(struct keeper *keeper, bool whole, struct ssan_error *err)
 {
     flush_frame(keeper);

@@ -32,15 +32,6 @@ static inline size_t array_end(size_t n, uint32_t count, size_t element)
     return up(n, 8);                                                                               \
     }
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
 
 /* Zeroes up to the next multiple of `to`. */
 static inline size_t pad(unsigned char *base, size_t n, size_t to)
@@ -100,25 +91,7 @@ static inline size_t put_array(unsigned char *base, size_t n, const void *from, 
     pad(base, n, 8);                                                                               \
     }
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
 #undef ARRAY
-#undef RUNS
-#undef U64S
-#undef END
-
-#define U32(field)
-#define U64(field)
-#define X64(field)
-#define ENUM(field, table)
-#define STR(field)
-#define RUNS(field)
-#define U64S(field)
-#define END(name)
 
 size_t record_bytes(const struct ssan_event *event)
 {
@@ -127,7 +100,6 @@ size_t record_bytes(const struct ssan_event *event)
     case SSAN_EV_##name:                                                                           \
         return bytes_##name(&event->name);
 #include "trace/event.def"
-#undef EVENT
     case SSAN_EV_none:
     case SSAN_EV_count:
         break;
@@ -145,21 +117,11 @@ void record_write(void *to, uint32_t size, const struct ssan_event *event)
         write_##name(to, &event->name);                                                            \
         break;
 #include "trace/event.def"
-#undef EVENT
     case SSAN_EV_none:
     case SSAN_EV_count:
         break;
     }
 }
-
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
 
 /* FNV-1a, the NUL included so that words don't run together. */
 static uint64_t hash_text(uint64_t hash, const char *text)

@@ -97,24 +97,6 @@ LEAF const void *get_array(struct cursor *c, size_t element, uint32_t *count, co
 #define U64S(f)        e->f.ptr = get_array(c, sizeof(uint64_t), &e->f.count, #f);
 #define END(name)      }
 #include "trace/event.def"
-#undef EVENT
-#undef U32
-#undef U64
-#undef X64
-#undef ENUM
-#undef STR
-#undef RUNS
-#undef U64S
-#undef END
-
-#define U32(field)
-#define U64(field)
-#define X64(field)
-#define ENUM(field, table)
-#define STR(field)
-#define RUNS(field)
-#define U64S(field)
-#define END(name)
 
 bool record_read(const void *from, size_t bytes, uint32_t kind, struct ssan_event *event,
                  struct record_fault *fault)
@@ -127,7 +109,6 @@ bool record_read(const void *from, size_t bytes, uint32_t kind, struct ssan_even
         read_##name(&c, &event->name);                                                             \
         break;
 #include "trace/event.def"
-#undef EVENT
     default:
         *fault = (struct record_fault){"?", NULL, "an event of this number does not exist"};
         return false;
@@ -177,9 +158,9 @@ bool record_check(const struct ssan_event *event, struct record_fault *fault)
         break;
     case SSAN_EV_set_leaf:
         field = "bits";
-        if (event->set_leaf.bits.count != 64) {
+        if (event->set_leaf.bits.count != SSAN_LEAF_WORDS) {
             what = "a leaf has 64 words";
-        } else if (event->set_leaf.address % 4096) {
+        } else if (event->set_leaf.address % SSAN_LEAF_BYTES) {
             field = "address";
             what = "a leaf begins at a multiple of 4096";
         }

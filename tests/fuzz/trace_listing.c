@@ -1,5 +1,5 @@
 /* Any text behind the first line: what parses, prints to a line that parses to the same event. */
-#include "unit/trace_random.h"
+#include "fuzz/same_line.h"
 
 #include "base/strbuf.h"
 #include "trace/listing.h"
@@ -8,22 +8,6 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect_same_line(const struct ssan_event *event)
-{
-    struct strbuf text = {0};
-    struct reader *reader;
-    struct ssan_event again;
-    strbuf_puts(&text, LISTING_FIRST_LINE "\n");
-    listing_print(&text, event);
-    if (text.failed || reader_open_listing(&reader, "l", text.text, text.length, NULL) != SSAN_OK ||
-        ssan_next(reader_source(reader), &again, NULL) != SSAN_NEXT_EVENT ||
-        !event_equal(event, &again)) {
-        abort();
-    }
-    reader_close(reader);
-    strbuf_finish(&text);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,11 +1,8 @@
 /* A number and the bytes of a record's fields: what is accepted survives being written, and being
  * listed. */
-#include "unit/trace_random.h"
+#include "fuzz/same_line.h"
 
 #include "base/mem.h"
-#include "base/strbuf.h"
-#include "trace/listing.h"
-#include "trace/reader.h"
 #include "trace/record.h"
 
 #include <stdlib.h>
@@ -29,22 +26,6 @@ static void expect_same_record(const struct ssan_event *event)
         abort();
     }
     mem_free(record);
-}
-
-static void expect_same_line(const struct ssan_event *event)
-{
-    struct strbuf text = {0};
-    struct reader *reader;
-    struct ssan_event again;
-    strbuf_puts(&text, LISTING_FIRST_LINE "\n");
-    listing_print(&text, event);
-    if (text.failed || reader_open_listing(&reader, "l", text.text, text.length, NULL) != SSAN_OK ||
-        ssan_next(reader_source(reader), &again, NULL) != SSAN_NEXT_EVENT ||
-        !event_equal(event, &again)) {
-        abort();
-    }
-    reader_close(reader);
-    strbuf_finish(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
