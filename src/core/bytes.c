@@ -433,7 +433,7 @@ bool bytes_round(struct bytes *set, uint64_t unit)
     for (size_t i = 0; i < set->count; i++) {
         /* sealing as we go keeps the intermediate set small */
         if (!round_piece(&bytes_pieces(set)[i], unit, &rounded) ||
-            (rounded.count > 4096 && !bytes_seal(&rounded))) {
+            (rounded.count > BYTES_SEAL_FROM && !bytes_seal(&rounded))) {
             bytes_finish(&rounded);
             return false;
         }

@@ -8,12 +8,16 @@
 #ifndef SSAN_CORE_BYTES_H
 #define SSAN_CORE_BYTES_H
 
+#include "trace/event.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEAF_BYTES 4096u
-#define LEAF_WORDS 64u
+#define LEAF_BYTES SSAN_LEAF_BYTES
+#define LEAF_WORDS SSAN_LEAF_WORDS
+/* Sets with fewer pieces are not sealed while they grow. */
+#define BYTES_SEAL_FROM 4096u
 
 /* length > 0: `count` pieces of `length` bytes, `stride` apart (count 1: dense). length 0: a leaf,
  * bits set. */

@@ -101,15 +101,6 @@ struct cell *cells_any(const struct cells *cells)
     return NULL;
 }
 
-uint64_t cells_held(const struct cells *cells)
-{
-    uint64_t held = cells->room * sizeof(struct cell_level);
-    for (size_t i = 0; i < cells->count; i++) {
-        held += cells->items[i].room * sizeof(struct cell_slot);
-    }
-    return held;
-}
-
 bool verify_cells(const struct cells *cells)
 {
     size_t total = 0;

@@ -46,7 +46,6 @@ void cells_remove(struct cells *cells, const struct cell *cell, uint64_t begin, 
 bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct cell_list *found);
 /* Any cell, NULL when there is none. */
 struct cell *cells_any(const struct cells *cells);
-uint64_t cells_held(const struct cells *cells);
 bool verify_cells(const struct cells *cells);
 void cells_finish(struct cells *cells);
 

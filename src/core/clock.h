@@ -33,9 +33,9 @@ struct clock {
 /* Where clocks come from. Zeroed is ready. After a lack of memory `failed` stays true and results
  * are too small: callers ask once per event and give up the run. */
 struct clocks {
-    struct clock
-        *spare[CLOCK_CLASSES]; /* released ones by size, linked through their first entry */
-    uint64_t bytes;            /* held by live clocks */
+    /* Released ones by size, linked through their first entry. */
+    struct clock *spare[CLOCK_CLASSES];
+    uint64_t bytes; /* held by live clocks */
     bool failed;
 };
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define DEFAULT_SHADOW_BYTES (UINT64_C(1) << 30)
-#define MAX_THREADS          65536u
 
 enum ssan_status engine_refuse(struct engine *engine, struct ssan_error *err, const char *what,
                                uint64_t id)
@@ -29,7 +28,7 @@ enum ssan_status engine_no_memory(struct engine *engine, struct ssan_error *err)
 
 struct thread *engine_thread(struct engine *engine, uint32_t thread)
 {
-    if (thread > MAX_THREADS) {
+    if (thread > ORDER_MAX_THREADS) {
         return NULL;
     }
     if (!VEC_RESERVE(&engine->threads, (size_t)thread + 1)) {

@@ -14,25 +14,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An edge that a fix adds: at the moment just before position `before` (the index of an event in
- * the trace, from 0), stream `stream` waits for the stream item `item` (an op id), as a wait on an
- * event recorded right behind that item; or, with `host` set, thread `thread` joins it
- * (cudaEventSynchronize on such an event). `drop_position`: nonzero makes the engine ignore the
- * event at `before` itself (a moved record or wait). */
+/* What one step of a fix does, as if the program had made that call; EDIT_WAIT_ITEM and
+ * EDIT_HOST_JOIN as a wait on an event recorded right behind the item. */
 enum edit_kind {
-    EDIT_WAIT_ITEM,   /* stream `stream` waits for op `op` and all it covers */
-    EDIT_WAIT_LATEST, /* stream `stream` waits for the latest record of event `event`, bound now
-                         (nothing if none) */
-    EDIT_RECORD,      /* event `event` is recorded on stream `stream` */
-    EDIT_HOST_JOIN,   /* host thread `thread` joins op `op` and all it covers */
+    EDIT_WAIT_ITEM,        /* stream `stream` waits for op `op` and all it covers */
+    EDIT_WAIT_LATEST,      /* stream `stream` waits for the latest record of event `event` at that
+                              point (nothing if none) */
+    EDIT_RECORD,           /* event `event` is recorded on stream `stream` */
+    EDIT_HOST_JOIN,        /* host thread `thread` joins op `op` and all it covers */
     EDIT_HOST_JOIN_STREAM, /* host thread `thread` joins all of stream `stream` */
     EDIT_HOST_JOIN_EVENT,  /* host thread `thread` joins the latest record of event `event` */
     EDIT_DROP,             /* the event at `before` has no effect */
 };
 
+/* `before`: the index in the trace, from 0, of the event just before which it happens. */
 struct edit {
-    uint64_t
-        before; /* position in the trace: applied just before that event; edits are sorted by it */
+    uint64_t before;
     enum edit_kind kind;
     uint32_t stream, event, thread;
     uint64_t op;
@@ -42,7 +39,7 @@ enum engine_threads { THREADS_OBSERVED, THREADS_STRICT };
 
 struct engine_options {
     enum engine_threads threads;
-    const struct edit *edits; /* borrowed until engine_destroy */
+    const struct edit *edits; /* sorted by `before`; borrowed until engine_destroy */
     size_t edit_count;
     uint64_t shadow_limit_bytes; /* 0: the default, 1 GiB; above it sets are rounded out (R in the
                                     verdict) */
@@ -75,11 +72,11 @@ struct hazard {
     const char *ordered_by;   /* ordering rule ("R-IMPL-3") that prevents it in the observed reading
                                  only, else NULL */
     enum sureness sureness;
-    uint32_t
-        alloc; /* generation the bytes belong to; 0: pageable memory that no alloc event named */
+    /* Generation the bytes belong to; 0: pageable memory that no alloc event named. */
+    uint32_t alloc;
     uint64_t base; /* address that `bytes` are relative to (the allocation's, or the lowest seen) */
-    struct ranges
-        bytes; /* offsets; of the instance above, united over the repeats of the same pair of ops */
+    /* Offsets, of the instance above, united over the repeats of the same pair of ops. */
+    struct ranges bytes;
     struct side first, then;
     uint32_t stream, event; /* misuse: the stream and event it is about */
     uint64_t count;         /* dynamic repeats */

@@ -16,8 +16,8 @@ struct around {
     uint32_t early;  /* last wait before c that binds to a record on P before p */
     uint32_t late;   /* first wait behind c that binds to a record on P behind p */
     uint32_t never;  /* last wait before c for an event that was not recorded by then */
-    uint32_t
-        replaced; /* last wait before c whose event was recorded on P behind p, then elsewhere */
+    /* Last wait before c whose event was recorded on P behind p, then elsewhere. */
+    uint32_t replaced;
     uint32_t replaced_was; /* that record on P */
 };
 

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define MAX_THREADS  65536u
 #define MAX_CONTEXTS 65536u
 /* Spare chains tried before a new one is made. */
 #define SPARE_TRIES 16u
@@ -38,7 +37,7 @@ struct host *order_host(struct order *order, uint32_t thread)
 {
     /* R-HOST-13: one timeline of all host threads, or one for each */
     uint32_t index = order->strict || order_broken(order, ORDER_R_HOST_13) ? thread : 0;
-    if (index > MAX_THREADS || !GROW_TO(order, &order->hosts, index)) {
+    if (index > ORDER_MAX_THREADS || !GROW_TO(order, &order->hosts, index)) {
         return NULL;
     }
     return &order->hosts.items[index];

@@ -24,6 +24,9 @@ enum order_rule {
     ORDER_COUNT
 };
 
+/* Host threads of one trace; a thread id above is damage. */
+#define ORDER_MAX_THREADS 65536u
+
 struct order_info {
     const char *id, *source, *test,
         *why; /* test "" when the rule has no code, why "" when it has */
