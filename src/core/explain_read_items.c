@@ -1,47 +1,28 @@
-/* Items of streams for the history, and what the return of a call joins (copies, memsets).
- *
- * The matrix of copies stands here a second time, in the short form that near misses need: which
- * return joins what, in which reading. Verdicts come from the engine's. Cost: O(log blocks) an
- * item. */
+/* Items of streams for the history, and what the return of a call joins (copies, memsets), in the
+ * short form that near misses need. Cost: O(log blocks) an item. */
 #include "core/explain_read_parts.h"
 
-/* What the return of a copy joins (matrix 4.3); width and height in bytes and rows. */
+#include "core/copy_matrix.h"
+
+/* What the return of a copy or memset joins, by the matrix. */
 static struct returning copy_returns(const struct ssan_ev_op *ev, enum ssan_memory dst,
                                      enum ssan_memory src)
 {
-    const bool small = ev->width * (ev->height ? ev->height : 1) <= UINT64_C(65536);
-    const bool managed = dst == SSAN_memory_MANAGED || src == SSAN_memory_MANAGED;
-    const bool dst_host = dst != SSAN_memory_DEVICE && dst != SSAN_memory_MANAGED;
-    const bool src_host = src != SSAN_memory_DEVICE && src != SSAN_memory_MANAGED;
-    const bool pageable = src == SSAN_memory_PAGEABLE;
-    if (ev->form == SSAN_form_ASYNC) {
-        if (dst_host && src_host) {
-            return (struct returning){.item = true};
-        }
-        return (struct returning){.item = dst == SSAN_memory_PAGEABLE && !managed,
-                                  .item_observed = true};
-    }
-    if (dst_host) {
-        return (struct returning){.item = true};
-    }
-    if (managed) {
-        return (struct returning){.item = true, .item_observed = true};
-    }
-    if (src_host && pageable) {
-        return (struct returning){.prior = true, .prior_observed = small};
-    }
-    if (src_host) {
-        return (struct returning){.item = true, .item_observed = small};
-    }
-    return (struct returning){0};
-}
-
-static struct returning memset_returns(const struct ssan_ev_op *ev, enum ssan_memory dst)
-{
-    const bool locked = dst == SSAN_memory_PINNED || dst == SSAN_memory_REGISTERED;
-    const bool managed = dst == SSAN_memory_MANAGED;
-    return (struct returning){.item = ev->form == SSAN_form_SYNC && (locked || managed),
-                              .item_observed = managed};
+    const struct copy_shape shape = {
+        .is_memset = ev->kind == SSAN_op_kind_MEMSET,
+        .form = ev->form,
+        .dst = dst,
+        .src = src,
+        .bytes = copy_matrix_bytes(ev),
+    };
+    const struct copy_effect documented = copy_matrix_effect(&shape, true);
+    const struct copy_effect observed = copy_matrix_effect(&shape, false);
+    return (struct returning){
+        .item = documented.host_sync || observed.host_sync,
+        .item_observed = !documented.host_sync && observed.host_sync,
+        .prior = documented.joins_prior || observed.joins_prior,
+        .prior_observed = !documented.joins_prior && observed.joins_prior,
+    };
 }
 
 /* Bytes that a copy's operand spans. */
@@ -58,7 +39,7 @@ static bool note_copy(struct reader_state *state, const struct ssan_ev_op *ev,
     const enum ssan_memory dst = read_memory_of(state, ev->dst);
     const bool copy = ev->kind == SSAN_op_kind_COPY;
     const enum ssan_memory src = copy ? read_memory_of(state, ev->src) : dst;
-    const struct returning returns = copy ? copy_returns(ev, dst, src) : memset_returns(ev, dst);
+    const struct returning returns = copy_returns(ev, dst, src);
     item->pageable_source = copy && src == SSAN_memory_PAGEABLE && dst == SSAN_memory_DEVICE;
     if (!read_add_operand(state, ev->dst, span_bytes(ev->width, ev->height, ev->dst_pitch),
                           ev->site, item->call, false) ||

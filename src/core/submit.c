@@ -1,5 +1,6 @@
 /* Operations: submission moves the clocks, sets gather bytes, close hands them to the queue.
  * Window: the operations between submission and close, by id; ids are dense. */
+#include "core/copy_matrix.h"
 #include "core/engine_parts.h"
 
 #include "base/mem.h"
@@ -100,7 +101,7 @@ static void begin_call(struct engine *engine, struct thread *thread, const struc
     uint64_t rows = event->height > 0 ? event->height : 1;
     uint64_t dst_span = event->width + (rows - 1) * event->dst_pitch;
     uint64_t src_span = event->width + (rows - 1) * event->src_pitch;
-    call->bytes = event->width > UINT64_MAX / rows ? UINT64_MAX : event->width * rows;
+    call->bytes = copy_matrix_bytes(event);
     call->dst = copies_kind(engine, event->dst, dst_span);
     if (event->kind == SSAN_op_kind_COPY) {
         call->src = copies_kind(engine, event->src, src_span);
@@ -261,7 +262,7 @@ static bool is_sane(const struct ssan_run *run)
  * size. */
 static bool tidy(struct bytes *bytes)
 {
-    return bytes->count < 4096 || bytes->count < bytes->sealed * 2 || bytes_seal(bytes);
+    return bytes->count < BYTES_SEAL_FROM || bytes->count < bytes->sealed * 2 || bytes_seal(bytes);
 }
 
 enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,
