@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_MISSING 69
-
 static void row(const char *what, const char *state, const char *detail)
 {
     printf("%-16s %-8s %s\n", what, state, detail);
@@ -78,5 +76,5 @@ int cmd_doctor(int argc, char **argv)
     row("source lines", "ok", symbols_library());
     row("GPU", program_gpu_is_there() ? "there" : "none",
         "not needed: kernels run on the virtual device; checking on a GPU is not there yet");
-    return good ? 0 : EXIT_MISSING;
+    return good ? 0 : ssan_status_exit_code(SSAN_MISSING);
 }

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_USAGE 64
-#define EXIT_FULL  67
-
 static const struct {
     const char *name;
     int (*command)(int argc, char **argv); /* NULL: not there yet */
@@ -34,7 +31,7 @@ static int usage(const char *format, const char *word)
     fputs("streamsan: ", stderr);
     fprintf(stderr, format, word);
     fputs("\nTry 'streamsan --help'.\n", stderr);
-    return EXIT_USAGE;
+    return ssan_status_exit_code(SSAN_USAGE);
 }
 
 static int dispatch(int argc, char **argv)
@@ -66,7 +63,7 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("streamsan: standard output");
         if (code == 0) {
-            code = EXIT_FULL;
+            code = ssan_status_exit_code(SSAN_FULL);
         }
     }
     return code;

@@ -7,6 +7,8 @@
 
 #include "cli/quoted.h"
 
+#include "report/verdict.h"
+
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -298,7 +300,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     enum ssan_status status;
     memset(options, 0, sizeof *options);
     options->schedule = "eager";
-    options->error_exitcode = 66;
+    options->error_exitcode = EXIT_CODE_FINDINGS;
     options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
     words = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
     snprintf(name, sizeof name, "streamsan %s", argv[0]);
