@@ -267,7 +267,7 @@ static void fault_line(struct strbuf *out, const struct run_info *run)
     }
     strbuf_puts(&text, run->fault);
     if (run->fault_at.file || run->fault_at.function) {
-        strbuf_puts(&text, " at ");
+        strbuf_puts(&text, "; kernel code ");
         words_place_full(&text, &run->fault_at);
     }
     strbuf_puts(out, "device fault\n");
