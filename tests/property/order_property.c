@@ -155,15 +155,17 @@ static bool run_trace(const struct settings *settings, uint64_t index, struct to
     return same;
 }
 
-/* Counts, and false when a kind was too rare for the run to mean anything. */
+/* Counts, and false when a kind was too rare for the run to mean anything: below 1000 in 20,000
+ * traces, and in proportion in a shorter run. */
 static bool tell_counts(const struct settings *settings, const struct totals *totals)
 {
     bool enough = true;
+    uint64_t least = settings->traces < 20000 ? settings->traces / 20 : 1000;
     for (uint32_t kind = 1; kind < SSAN_EV_count; kind++) {
         if (!is_judged((enum ssan_event_kind)kind)) {
             continue;
         }
-        bool rare = !settings->one && totals->events[kind] < 1000;
+        bool rare = !settings->one && totals->events[kind] < least;
         printf("  %-18s %9llu%s\n", ssan_event_info(kind)->name,
                (unsigned long long)totals->events[kind], rare ? "  too few" : "");
         enough = enough && !rare;
