@@ -1,9 +1,9 @@
 /* `streamsan run`: starts the program, reads the traces of its processes while they grow, and
  * reports.
  *
- * One loop: wait for signals, look for new traces, take what is there. It ends when the program has
- * ended and every trace has come to its end, or GRACE_SECONDS later with the processes that still
- * run named. */
+ * One loop: wait for signals, look for new traces, take what is there. It ends when the program and
+ * what it left behind have ended and every trace has come to its end, or GRACE_SECONDS after the
+ * program with the traced processes that still run named. */
 #include "cli/commands.h"
 #include "cli/feed.h"
 #include "cli/folder.h"
@@ -138,7 +138,7 @@ static void follow(struct run *run)
 {
     size_t taken = 1, passes = 0;
     for (;;) {
-        bool ended = run->target.ended, all_ended, found;
+        bool ended = run->target.ended, alone = run->target.alone, all_ended, found;
         target_wait(&run->target, taken > 0 ? 0 : ended ? BUSY_MS : IDLE_MS);
         if (run->target.ended && !ended) {
             clock_gettime(CLOCK_MONOTONIC, &run->ended);
@@ -150,9 +150,9 @@ static void follow(struct run *run)
             passes = 0;
             tell_so_far(run);
         }
-        /* `ended` was true before the folder was read, so nothing of the program's own can be
-         * missing. */
-        if (ended && !found && taken == 0 && (all_ended || is_over(run))) {
+        /* Both were true before the folder was read, so nothing of the program and of what it left
+         * behind can be missing. */
+        if (ended && !found && taken == 0 && ((alone && all_ended) || is_over(run))) {
             break;
         }
     }

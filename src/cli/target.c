@@ -114,6 +114,7 @@ static void reap(struct target *target)
         target->end_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         target->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
+    target->alone = pid < 0 && errno == ECHILD;
 }
 
 static void take(struct target *target, const struct signalfd_siginfo *info)

@@ -17,6 +17,7 @@ struct target {
     int signals;       /* signalfd; 0: none */
     sigset_t old_mask; /* of the tool, given back by target_finish */
     bool ended;
+    bool alone;       /* no process that the program left behind runs any more */
     int code;         /* exit code, 128+n when a signal ended it */
     int end_signal;   /* 0: none */
     bool interrupted; /* SIGINT or SIGTERM came after the program had ended */
