@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 
 import jsonschema
 
@@ -18,6 +19,9 @@ TOOL = pathlib.Path(os.environ.get("STREAMSAN", ROOT / "build/release/bin/stream
 SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared"))
 TIMEOUT_S = 120
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+
+
+LOCKS, LOCKS_GUARD = {}, threading.Lock()
 
 
 class Failure(Exception):
@@ -65,6 +69,16 @@ def build(output, *words):
     """Builds with `streamsan cc`; any warning of the compiler is a failure too."""
     done = execute([TOOL, "cc", "-O2", "-o", output, *words])
     check(done.returncode == 0 and not done.stderr, f"cc {' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr}")
+    return output
+
+
+def build_once(output, *words):
+    """As build, unless `output` is there: cases run side by side, and several may want one program."""
+    with LOCKS_GUARD:
+        lock = LOCKS.setdefault(output, threading.Lock())
+    with lock:
+        if not output.exists():
+            build(output, *words)
     return output
 
 

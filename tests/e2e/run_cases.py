@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import harness
-from harness import ROOT, Tally, build, check, run
+from harness import ROOT, Tally, build_once, check, run
 
 CASES = ROOT / "tests/cases"
 sys.path.insert(0, str(CASES))
@@ -18,10 +18,8 @@ WORK = tempfile.TemporaryDirectory(prefix="streamsan-cases-")
 
 def built(case, variant, n, hooks):
     output = pathlib.Path(WORK.name) / f"{case.stem}-{variant}-{n}-{'hooks' if hooks else 'plain'}"
-    if not output.exists():
-        build(output, f"-DN={n}", *(["-DFIXED"] if variant == "fixed" else []),
-              *(["-include", CASES / "hooks.h"] if hooks else ["-g"]), case)
-    return output
+    return build_once(output, f"-DN={n}", *(["-DFIXED"] if variant == "fixed" else []),
+                      *(["-include", CASES / "hooks.h"] if hooks else ["-g"]), case)
 
 
 def not_modelled(case, result):

@@ -8,15 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 
 import harness
-from harness import ROOT, TOOL, Tally, build, check, execute
+from harness import ROOT, TOOL, Tally, build_once, check, execute
 
 PROGRAMS = ROOT / "tests/e2e/programs"
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="streamsan-cli-"))
 VERDICT = re.compile(r"^streamsan: (clean|errors|incomplete): ")
-BUILD_LOCK = threading.Lock()
 
 RACY = """streamsan-listing 1
 stream_create stream=1 context=1 flavour=non-blocking thread=1 at="a.cu:26"
@@ -47,10 +45,7 @@ def script(name, text):
 
 def program(name, *words):
     path = WORK / "-".join([name, *(w.strip("-") for w in words)])
-    with BUILD_LOCK:
-        if not path.exists():
-            build(path, PROGRAMS / f"{name}.cu", *words)
-    return path
+    return build_once(path, PROGRAMS / f"{name}.cu", *words)
 
 
 def racy():

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import harness
-from harness import ROOT, TOOL, Skip, Tally, build, check, execute, run
+from harness import ROOT, TOOL, Skip, Tally, build, build_once, check, execute, run
 
 PROGRAMS = ROOT / "tests/e2e/programs"
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="streamsan-faults-"))
@@ -21,10 +21,7 @@ KILLS = 200
 
 
 def target():
-    path = WORK / "target"
-    if not path.exists():
-        build(path, PROGRAMS / "twin_200_streams.cu")
-    return path
+    return build_once(WORK / "target", PROGRAMS / "twin_200_streams.cu")
 
 
 def kinds(trace):
