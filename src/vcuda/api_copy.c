@@ -238,7 +238,8 @@ cudaError_t api_memset(struct call *call, const struct transfer *set, enum ssan_
         return cudaErrorInvalidValue;
     }
     error = classify(set->dst, extent, &memory);
-    if (error == cudaSuccess && memory == SSAN_memory_PAGEABLE) {
+    if (error == cudaSuccess && memory == SSAN_memory_PAGEABLE &&
+        !memory_is_freed(set->dst, extent)) { /* freed page-locked memory: for the report to say */
         error = cudaErrorInvalidValue;
     }
     if (error != cudaSuccess) {

@@ -5,6 +5,7 @@
 #include "vcuda/handle.h"
 #include "vcuda/limits.h"
 #include "vcuda/memory.h"
+#include "vcuda/program.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 
@@ -416,7 +417,7 @@ static void destroy_handles(struct call *call)
     }
 }
 
-/* Drains, then ends what the context held. Variables of modules keep their values. */
+/* Drains, then ends what the context held; variables of modules begin anew. */
 static cudaError_t reset(struct call *call)
 {
     struct op_list targets = {0};
@@ -431,9 +432,14 @@ static cudaError_t reset(struct call *call)
     while (!device.sticky && memory_next(after, &block)) {
         after = block.address + block.size;
         if (!block.is_variable && memory_claim(block.address)) {
-            emit_free(call, block.id);
+            if (block.id) { /* else of the heap of kernels: no generation */
+                emit_free(call, block.id);
+            }
             memory_release(block.address);
         }
+    }
+    if (!device.sticky) {
+        program_reset(call);
     }
     destroy_handles(call);
     return device.sticky;

@@ -288,6 +288,18 @@ static enum outcome run(struct op *op, uint64_t blocks)
     }
 }
 
+/* The access that faulted, where it meets memory that is no more: a use after free is for the
+ * analysis to say. Other illegal addresses are a device fault and nothing else. */
+static void tell_fault_access(const struct op *op, const struct ptx_fault_info *info)
+{
+    const struct ssan_run run = {info->address, info->size_bytes, 0, 1};
+    if (emit_is_on() && info->fault == PTX_FAULT_ILLEGAL_ADDRESS &&
+        memory_is_freed(info->address, info->size_bytes)) {
+        emit_set(op->id, info->is_write ? SSAN_access_WRITE : SSAN_access_READ,
+                 site_line(&info->at), info->size_bytes, (struct ssan_runs){&run, 1});
+    }
+}
+
 static void fail(struct op *op)
 {
     char text[768];
@@ -297,6 +309,7 @@ static void fail(struct op *op)
     }
     const struct ptx_fault_info *info = ptx_exec_fault(op->launch.exec);
     describe_fault(op, info, text, sizeof text);
+    tell_fault_access(op, info);
     device_fault(op, error_of(info->fault), &info->at, text);
 }
 

@@ -3,8 +3,10 @@
  * Invariant: `blocks` is sorted by address and its blocks are disjoint; free device space is what
  * stands in `space`, and between two blocks at least GUARD bytes belong to nobody, so that small
  * overruns are seen. First fit from the lowest address, so freed addresses come back soon, as with
- * real allocators. New bytes are 0xFF, never zero. Finding is O(log n), allocating O(n) in live
- * blocks. */
+ * real allocators. New bytes are 0xFF, never zero. Page-locked memory is never unmapped: freed
+ * ranges stand in `kept` for later page-locked blocks, so that no other memory gets an address that
+ * was page-locked, and late operations find bytes there. Finding is O(log n), allocating O(n) in
+ * live blocks. */
 #include "vcuda/memory.h"
 
 #include "base/ranges.h"
@@ -33,7 +35,7 @@ static struct {
     int fd;
     uint64_t begin, end; /* the user's alias */
     unsigned char *executor;
-    struct ranges space;
+    struct ranges space, kept;
     struct {
         struct memory_block *items;
         size_t count, room;
@@ -128,11 +130,12 @@ static bool insert(const struct memory_block *block)
     return true;
 }
 
-static uint64_t find_space(uint64_t need, uint64_t align)
+/* First fit; 0: none. */
+static uint64_t find_space(const struct ranges *space, uint64_t need, uint64_t align)
 {
-    for (size_t i = 0; i < memory.space.count; i++) {
-        uint64_t at = round_up(memory.space.items[i].begin, align);
-        if (at < memory.space.items[i].end && memory.space.items[i].end - at >= need) {
+    for (size_t i = 0; i < space->count; i++) {
+        uint64_t at = round_up(space->items[i].begin, align);
+        if (at < space->items[i].end && space->items[i].end - at >= need) {
             return at;
         }
     }
@@ -150,7 +153,7 @@ cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t id,
     }
     align = align < ALIGN ? ALIGN : align;
     pthread_mutex_lock(&memory.lock);
-    made.address = find_space(need, align);
+    made.address = find_space(&memory.space, need, align);
     if (made.address && ranges_remove(&memory.space, made.address, made.address + need)) {
         if (insert(&made)) {
             memory.used += size;
@@ -167,33 +170,50 @@ cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t id,
     return error;
 }
 
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Whole pages, out of `kept` or new; 0: none. Lock held. */
+static uint64_t take_pages(uint64_t need)
+{
+    uint64_t at = find_space(&memory.kept, need, page_bytes());
+    void *made;
+    if (at && ranges_remove(&memory.kept, at, at + need)) {
+        return at;
+    }
+    made = mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return made == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)made;
+}
+
 cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t id,
                                 struct memory_block *block)
 {
     struct memory_block made = {.size = size, .id = id, .kind = SSAN_memory_PINNED, .flags = flags};
+    uint64_t need = round_up(size, page_bytes());
     bool ok;
-    void *at = size == 0
-                   ? MAP_FAILED
-                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) {
+    if (size == 0 || need < size) {
         return cudaErrorMemoryAllocation;
     }
-    memset(at, POISON, size);
-    made.address = (uint64_t)(uintptr_t)at;
     pthread_mutex_lock(&memory.lock);
-    ok = insert(&made);
+    made.address = take_pages(need);
+    ok = made.address && insert(&made);
+    if (made.address && !ok) {
+        (void)ranges_add(&memory.kept, made.address, made.address + need);
+    }
     pthread_mutex_unlock(&memory.lock);
     if (!ok) {
-        munmap(at, size);
         return cudaErrorMemoryAllocation;
     }
+    memset((void *)(uintptr_t)made.address, POISON, size);
     *block = made;
     return cudaSuccess;
 }
 
 static bool is_mapped(uint64_t address, uint64_t size)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = address & ~(page - 1);
+    uint64_t page = page_bytes(), begin = address & ~(page - 1);
     uint64_t end = address + size;
     return end > address &&
            msync((void *)(uintptr_t)begin, (size_t)(round_up(end, page) - begin), MS_ASYNC) == 0;
@@ -259,11 +279,23 @@ bool memory_claim(uint64_t address)
     return mine;
 }
 
+/* The bytes go, the addresses stay. */
+static void keep_pages(const struct memory_block *block)
+{
+    uint64_t size = round_up(block->size, page_bytes());
+    void *at = (void *)(uintptr_t)block->address;
+    if (size < PUNCH_BYTES || madvise(at, size, MADV_DONTNEED) != 0) {
+        memset(at, POISON, size);
+    }
+    /* Without memory for the list the range is lost until the end, nothing worse. */
+    (void)ranges_add(&memory.kept, block->address, block->address + size);
+}
+
 static void give_back(const struct memory_block *block)
 {
     uint64_t need = round_up(block->size, ALIGN) + GUARD;
     if (block->kind == SSAN_memory_PINNED) {
-        munmap((void *)(uintptr_t)block->address, block->size);
+        keep_pages(block);
     } else if (block->kind == SSAN_memory_DEVICE) {
         memory.used -= block->size;
         if (block->size >= PUNCH_BYTES) {
@@ -357,6 +389,31 @@ bool memory_find_before(uint64_t address, struct memory_block *block)
     }
     pthread_mutex_unlock(&memory.lock);
     return at > 0;
+}
+
+bool memory_is_freed(uint64_t address, uint64_t size)
+{
+    uint64_t end = address + size;
+    size_t at;
+    bool freed = false;
+    if (end <= address) {
+        return false;
+    }
+    pthread_mutex_lock(&memory.lock);
+    at = index_of(address);
+    if (at == memory.blocks.count || memory.blocks.items[at].address >= end) {
+        freed = ranges_contains(&memory.kept, address, end) ||
+                (address >= memory.begin && end <= memory.end);
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return freed;
+}
+
+void memory_renew(uint64_t address, uint32_t id)
+{
+    pthread_mutex_lock(&memory.lock);
+    find_locked(address)->id = id;
+    pthread_mutex_unlock(&memory.lock);
 }
 
 bool memory_is_device_address(uint64_t address)

@@ -2,8 +2,8 @@
  *
  * Device memory is one reserved range of addresses in which the program can touch nothing (the
  * user's alias), mapped a second time where the executor reads and writes (a constant distance
- * away). Page-locked memory is ordinary memory at its own address. A lock of its own: any thread,
- * also under the device lock. */
+ * away). Page-locked memory is ordinary memory at its own address, mapped until the process ends. A
+ * lock of its own: any thread, also under the device lock. */
 #ifndef SSAN_VCUDA_MEMORY_H
 #define SSAN_VCUDA_MEMORY_H
 
@@ -47,6 +47,11 @@ void memory_release(uint64_t address);
 bool memory_find(uint64_t address, struct memory_block *block);
 /* The first live block that ends behind `address`, in order of addresses. */
 bool memory_next(uint64_t address, struct memory_block *block);
+/* Addresses that only CUDA ever gave out, or may give out, and in which nothing lives: free device
+ * space or freed page-locked memory. */
+bool memory_is_freed(uint64_t address, uint64_t size);
+/* Makes the live block at `address` another generation. */
+void memory_renew(uint64_t address, uint32_t id);
 /* Inside the reserved range, whether allocated or not. */
 bool memory_is_device_address(uint64_t address);
 /* The block that died last of those that held `address`; for messages. */

@@ -26,7 +26,8 @@ struct wrapper {
 };
 
 struct program {
-    const char *text; /* NULL: not code that this device knows */
+    struct program *next; /* registered before */
+    const char *text;     /* NULL: not code that this device knows */
     struct ptx_module *module;
     bool tried;
     cudaError_t error;
@@ -45,6 +46,7 @@ struct variable {
     uint64_t address, size_bytes;
 };
 
+static struct program *newest;
 static struct arena names;
 static struct map functions,
     variables; /* by stub and by shadow, to struct function and struct variable */
@@ -56,6 +58,10 @@ struct program *program_create(const void *data)
     if (program && wrapper->magic == WRAPPER_MAGIC &&
         memcmp(wrapper->data, SSAN_BLOB_MAGIC, SSAN_BLOB_MAGIC_SIZE) == 0) {
         program->text = (const char *)wrapper->data + SSAN_BLOB_MAGIC_SIZE;
+    }
+    if (program) {
+        program->next = newest;
+        newest = program;
     }
     return program;
 }
@@ -92,6 +98,20 @@ bool program_add_variable(struct program *program, const void *shadow, const cha
     return true;
 }
 
+static void tell_global(struct call *call, const struct ptx_global *global,
+                        const struct memory_block *block)
+{
+    emit_alloc(call, global->is_const ? "__constant__" : "__device__", block);
+    emit_name(SSAN_object_POINTER, block->address, global->name);
+}
+
+static void init_globals(const struct ptx_module *module)
+{
+    for (size_t i = 0; i < ptx_global_count(module); i++) {
+        ptx_global_init(module, i, memory_at(ptx_global_at(module, i)->address));
+    }
+}
+
 /* Memory for the variables of a module. */
 static cudaError_t bind_globals(struct call *call, struct ptx_module *module)
 {
@@ -117,13 +137,30 @@ static cudaError_t bind_globals(struct call *call, struct ptx_module *module)
             memory_set_constant(block.address);
         }
         ptx_bind_global(module, i, block.address);
-        emit_alloc(call, global->is_const ? "__constant__" : "__device__", &block);
-        emit_name(SSAN_object_POINTER, block.address, global->name);
+        tell_global(call, global, &block);
     }
-    for (size_t i = 0; i < count; i++) {
-        ptx_global_init(module, i, memory_at(ptx_global_at(module, i)->address));
-    }
+    init_globals(module);
     return cudaSuccess;
+}
+
+void program_reset(struct call *call)
+{
+    struct memory_block block;
+    for (const struct program *program = newest; program; program = program->next) {
+        if (!program->module || program->error != cudaSuccess) {
+            continue;
+        }
+        for (size_t i = 0; i < ptx_global_count(program->module); i++) {
+            const struct ptx_global *global = ptx_global_at(program->module, i);
+            if (memory_find(global->address, &block)) {
+                emit_free(call, block.id);
+                block.id = ++device.alloc_count;
+                memory_renew(block.address, block.id);
+                tell_global(call, global, &block);
+            }
+        }
+        init_globals(program->module);
+    }
 }
 
 /* Tells why device code can't be used. */

@@ -31,4 +31,8 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
                                   uint64_t *size_bytes);
 
+/* Gives the variables of all loaded modules their initial values and new generations at the same
+ * addresses. Nothing runs; device lock held. */
+void program_reset(struct call *call);
+
 #endif

@@ -1,5 +1,5 @@
-/* Stands in for pthread_create and pthread_join, so that the trace knows the edges between host
- * threads.
+/* Stands in for pthread_create, pthread_join, thrd_create and thrd_join, so that the trace knows
+ * the edges between host threads.
  *
  * Invariant: a thread's `thread_start` is in the trace before the thread runs, and `thread_join`
  * after it ended. Ids are dense and never used again. Threads of ours are made past these
@@ -17,9 +17,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <threads.h>
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int join_function(pthread_t, void **);
+typedef int thrd_create_function(thrd_t *, thrd_start_t, void *);
+typedef int thrd_join_function(thrd_t, int *);
 
 static _Atomic uint32_t id_count, alive, in_join;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -92,7 +95,8 @@ static create_function *real_create(void)
 }
 
 struct start {
-    void *(*function)(void *);
+    void *(*function)(void *); /* NULL: a thread of C11 */
+    thrd_start_t thrd;
     void *data;
     uint32_t id; /* 0: a thread of ours */
 };
@@ -109,6 +113,12 @@ static void on_end(void *unused)
     atomic_fetch_sub(&alive, 1);
 }
 
+static void enter(uint32_t id)
+{
+    self_id = id;
+    set_id(pthread_self(), id);
+}
+
 static void *run_thread(void *data)
 {
     struct start start = *(struct start *)data;
@@ -118,26 +128,37 @@ static void *run_thread(void *data)
         is_own = true;
         return start.function(start.data);
     }
-    self_id = start.id;
-    set_id(pthread_self(), start.id);
+    enter(start.id);
     pthread_cleanup_push(on_end, NULL);
     result = start.function(start.data);
     pthread_cleanup_pop(1);
     return result;
 }
 
-static struct start *make_start(void *(*function)(void *), void *data, uint32_t id)
+static int run_thrd(void *data)
 {
-    struct start *start = mem_alloc(sizeof *start);
-    if (start) {
-        *start = (struct start){function, data, id};
+    struct start start = *(struct start *)data;
+    int result;
+    mem_free(data);
+    enter(start.id);
+    pthread_cleanup_push(on_end, NULL);
+    result = start.thrd(start.data);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static struct start *make_start(struct start start)
+{
+    struct start *made = mem_alloc(sizeof *made);
+    if (made) {
+        *made = start;
     }
-    return start;
+    return made;
 }
 
 int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
 {
-    struct start *start = make_start(function, data, 0);
+    struct start *start = make_start((struct start){.function = function, .data = data});
     create_function *create = real_create(); /* NULL in a static executable */
     int error = !create ? ENOSYS : start ? create(thread, NULL, run_thread, start) : ENOMEM;
     if (error) {
@@ -146,39 +167,87 @@ int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
     return error;
 }
 
+/* Tells the trace of the thread that the caller is about to make; `frame` is the caller's. */
+static uint32_t announce(struct start *start, const void *frame)
+{
+    start->id = atomic_fetch_add(&id_count, 1) + 1;
+    emit_open();
+    emit_thread_start(start->id, threads_self(), site_capture(frame));
+    atomic_fetch_add(&alive, 1);
+    return start->id;
+}
+
+/* What became of it: 0 or the error of the C library. */
+static int announced(int error, pthread_t thread, uint32_t id, struct start *start)
+{
+    if (error) {
+        atomic_fetch_sub(&alive, 1);
+        mem_free(start);
+    } else {
+        set_id(thread, id);
+    }
+    return error;
+}
+
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                             void *(*function)(void *), void *data)
 {
-    uint32_t parent = threads_self();
-    struct start *start = make_start(function, data, 0);
+    (void)threads_self(); /* the parent's id is the smaller one */
+    struct start *start = make_start((struct start){.function = function, .data = data});
     create_function *create = real_create();
-    int error;
     if (!start || !create) {
         mem_free(start);
         return EAGAIN;
     }
-    start->id = atomic_fetch_add(&id_count, 1) + 1;
-    uint32_t id = start->id;
-    emit_open();
-    emit_thread_start(id, parent, site_capture(__builtin_frame_address(0)));
-    atomic_fetch_add(&alive, 1);
-    error = create(thread, attr, run_thread, start);
-    if (error) {
-        atomic_fetch_sub(&alive, 1);
+    uint32_t id = announce(start, __builtin_frame_address(0));
+    int error = create(thread, attr, run_thread, start);
+    return announced(error, error ? 0 : *thread, id, start);
+}
+
+/* thrd_t is pthread_t, in all C libraries that a program can have here. */
+_Static_assert(sizeof(thrd_t) == sizeof(pthread_t), "threads of C11 are those of POSIX");
+
+EXPORTED int thrd_create(thrd_t *thread, thrd_start_t function, void *data)
+{
+    (void)threads_self();
+    struct start *start = make_start((struct start){.thrd = function, .data = data});
+    thrd_create_function *create;
+    *(void **)&create = next_function("thrd_create");
+    if (!start || !create) {
         mem_free(start);
-        return error;
+        return create ? thrd_nomem : thrd_error;
     }
-    set_id(*thread, id);
-    return 0;
+    uint32_t id = announce(start, __builtin_frame_address(0));
+    int error = create(thread, run_thrd, start);
+    return announced(error, error == thrd_success ? (pthread_t)*thread : 0, id, start);
+}
+
+/* Before and after the wait of a join. */
+static uint32_t begin_join(pthread_t thread)
+{
+    const uint64_t *id;
+    uint32_t joined;
+    pthread_mutex_lock(&lock);
+    id = map_find(&ids, (uint64_t)thread);
+    joined = id ? (uint32_t)*id : 0;
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&in_join, 1);
+    return joined;
+}
+
+static int end_join(int error, uint32_t joined)
+{
+    atomic_fetch_sub(&in_join, 1);
+    if (error == 0 && joined) {
+        emit_thread_join(threads_self(), joined);
+    }
+    return error;
 }
 
 EXPORTED int pthread_join(pthread_t thread, void **result)
 {
     static _Atomic(join_function *) known;
     join_function *function = atomic_load_explicit(&known, memory_order_relaxed);
-    uint64_t *id;
-    uint32_t joined = 0;
-    int error;
     if (!function) {
         *(void **)&function = next_function("pthread_join");
         atomic_store_explicit(&known, function, memory_order_relaxed);
@@ -186,17 +255,19 @@ EXPORTED int pthread_join(pthread_t thread, void **result)
     if (!function) {
         return ESRCH; /* a static executable: no thread was made either */
     }
-    pthread_mutex_lock(&lock);
-    id = map_find(&ids, (uint64_t)thread);
-    joined = id ? (uint32_t)*id : 0;
-    pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&in_join, 1);
-    error = function(thread, result);
-    atomic_fetch_sub(&in_join, 1);
-    if (error == 0 && joined) {
-        emit_thread_join(threads_self(), joined);
+    uint32_t joined = begin_join(thread);
+    return end_join(function(thread, result), joined);
+}
+
+EXPORTED int thrd_join(thrd_t thread, int *result)
+{
+    thrd_join_function *function;
+    *(void **)&function = next_function("thrd_join");
+    if (!function) {
+        return thrd_error;
     }
-    return error;
+    uint32_t joined = begin_join((pthread_t)thread);
+    return end_join(function(thread, result), joined);
 }
 
 void threads_forget(void)

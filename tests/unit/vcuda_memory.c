@@ -137,6 +137,33 @@ static void test_host_memory(void **state)
     EACH_SCHEDULE(registered)
 }
 
+/* Addresses of page-locked memory go to nothing else, and what comes too late finds bytes there. */
+static int freed_pinned(void *unused)
+{
+    enum { SIZE = 1 << 20 };
+    char *pinned, *again, *d, *plain;
+    OK(cudaMalloc((void **)&d, SIZE));
+    OK(cudaMallocHost((void **)&pinned, SIZE));
+    OK(cudaFreeHost(pinned));
+    plain = malloc(SIZE - 64);
+    CHECK(plain && (plain >= pinned + SIZE || plain + SIZE - 64 <= pinned));
+    OK(cudaMemcpyAsync(d, pinned, SIZE, cudaMemcpyHostToDevice, 0));
+    OK(cudaMemcpyAsync(pinned, d, SIZE, cudaMemcpyDeviceToHost, 0));
+    OK(cudaMemsetAsync(pinned, 1, SIZE, 0));
+    OK(cudaDeviceSynchronize());
+    OK(cudaMallocHost((void **)&again, SIZE / 2));
+    CHECK(again == pinned && (unsigned char)again[0] == 0xFF);
+    OK(cudaMallocHost((void **)&again, SIZE / 2));
+    CHECK(again == pinned + SIZE / 2);
+    free(plain);
+    return 0;
+}
+
+static void test_freed_pinned_memory_stays(void **state)
+{
+    EACH_SCHEDULE(freed_pinned)
+}
+
 static int properties(void *unused)
 {
     struct cudaDeviceProp prop;
@@ -187,9 +214,13 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allocation), cmocka_unit_test(test_copies_are_checked),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_host_memory),
-        cmocka_unit_test(test_properties), cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_copies_are_checked),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_freed_pinned_memory_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
