@@ -58,6 +58,14 @@ class Alone(Case):
         for clang in CLANGS:
             self.assertIn("tex2D: streamsan cc does not support textures", self.cc("-c", source, clang=clang, code=1).stderr)
 
+    def test_managed_variables_say_that_they_are_not_there(self):
+        for words in ("__managed__ int", "__device__ __managed__ int", "extern __managed__ int"):
+            source = self.write("managed.cu", f"{words} shared_count;\n__global__ void k() {{ shared_count = 1; }}\n")
+            for clang in CLANGS:
+                done = self.cc("-c", source, clang=clang, code=1)
+                self.assertIn("managed.cu:1:", done.stderr)
+                self.assertIn("__managed__: streamsan cc does not support managed variables", done.stderr)
+
     def test_per_thread_names_agree_with_their_list(self):
         folder = ROOT / "src/cc/include/ssan"
         listed = include_macro_names((folder / "per_thread.def").read_text(), "PER_THREAD")

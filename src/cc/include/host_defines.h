@@ -14,9 +14,10 @@
 #define __global__   __attribute__((global))
 #define __shared__   __attribute__((shared))
 #define __constant__ __attribute__((constant))
-/* The virtual device binds the symbol to the host's copy, so a managed variable is a device
- * variable. */
-#define __managed__            __attribute__((device))
+/* Nothing on the virtual device is shared with the host. */
+#define __managed__                                                                                \
+    _Pragma("GCC error \"__managed__: streamsan cc does not support managed variables\"")          \
+        __attribute__((device))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__        __inline__ __attribute__((always_inline))
 #define __noinline__           __attribute__((noinline))

@@ -20,7 +20,7 @@ struct results {
 
 __device__ int device_counter = 5;
 __constant__ int coefficients[4];
-__managed__ int managed_word;
+__device__ int device_word;
 
 __global__ void count(results *r)
 {
@@ -61,7 +61,7 @@ __global__ void count(results *r)
            __shfl_xor_sync(all, (int)lane, 1) == (int)(lane ^ 1));
     if (lane == 0) {
         device_counter += coefficients[1];
-        managed_word += (int)__reduce_add_sync(1u, 40u) + 2;
+        device_word += (int)__reduce_add_sync(1u, 40u) + 2;
         unsigned long long before = __globaltimer();
         __nanosleep(10);
         __threadfence_system();
