@@ -14,14 +14,14 @@ enum ssan_status engine_refuse(struct engine *engine, struct ssan_error *err, co
     if (engine->order.failed) { /* it is not the trace that lacks something */
         return engine_no_memory(engine, err);
     }
-    engine->broken = true;
+    engine->broken = SSAN_FORMAT;
     return ssan_fail(err, SSAN_FORMAT, engine->position, "event %llu of the trace: no %s %llu",
                      (unsigned long long)engine->position, what, (unsigned long long)id);
 }
 
 enum ssan_status engine_no_memory(struct engine *engine, struct ssan_error *err)
 {
-    engine->broken = true;
+    engine->broken = SSAN_NO_MEMORY;
     return ssan_fail(err, SSAN_NO_MEMORY, engine->position, "out of memory at event %llu",
                      (unsigned long long)engine->position);
 }
@@ -258,8 +258,9 @@ static bool is_skipped(const struct engine *engine, enum ssan_event_kind kind)
 enum ssan_status engine_feed(struct engine *engine, const struct ssan_event *event,
                              struct ssan_error *err)
 {
-    if (engine->broken) {
-        return ssan_fail(err, SSAN_FORMAT, engine->position, "the trace is damaged");
+    if (engine->broken != SSAN_OK) {
+        return ssan_fail(err, engine->broken, engine->position, "%s",
+                         engine->broken == SSAN_FORMAT ? "the trace is damaged" : "out of memory");
     }
     edits_apply(engine);
     enum ssan_status status =

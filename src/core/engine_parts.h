@@ -127,8 +127,8 @@ struct saved_item {
 struct engine {
     struct engine_options options;
     struct engine_totals totals;
-    uint64_t position; /* of the event being taken */
-    bool broken;       /* an error was told; nothing more is taken */
+    uint64_t position;       /* of the event being taken */
+    enum ssan_status broken; /* the error that was told; nothing more is taken */
     struct clocks clocks;
     struct order order;
     struct actors actors;

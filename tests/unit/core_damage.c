@@ -1,6 +1,8 @@
 /* Random traces, damaged: fields set to wild numbers, events dropped, doubled, swapped. The engine
  * takes such a trace or refuses it with SSAN_FORMAT at the right place; it never crashes (the asan
- * preset looks), and never hangs. The seed is printed. */
+ * preset looks), and never hangs. And whole ones while memory runs out: SSAN_NO_MEMORY, and nothing
+ * leaks. The seed is printed. */
+#include "base/mem.h"
 #include "core/engine.h"
 #include "support/random_trace.h"
 #include "support/tape.h"
@@ -14,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEED   UINT64_C(20261130)
-#define TRACES 150u
-#define ROUNDS 20u
+#define SEED         UINT64_C(20261130)
+#define TRACES       150u
+#define ROUNDS       20u
+#define SHORT_TRACES 8u
 
 static uint64_t wild(struct rng *rng)
 {
@@ -140,8 +143,55 @@ static void test_damaged_traces(void **state)
     assert_true(refused > TRACES && taken > TRACES);
 }
 
+/* With the N-th allocation and all behind it failing; true when there are fewer than N. */
+static bool run_short_of_memory(const struct tape *tape, bool strict, uint64_t nth)
+{
+    const struct engine_options options = {.threads = strict ? THREADS_STRICT : THREADS_OBSERVED};
+    struct ssan_error err = {0};
+    enum ssan_status status = SSAN_NO_MEMORY;
+    mem_fail_at(nth);
+    struct engine *engine = engine_create(&options);
+    for (size_t i = 0; engine && i < tape->events.count; i++) {
+        status = engine_feed(engine, &tape->events.items[i], &err);
+        if (status != SSAN_OK) {
+            assert_int_equal(engine_feed(engine, &tape->events.items[i], NULL), status);
+            break;
+        }
+    }
+    if (engine && status == SSAN_OK) {
+        status = engine_finish(engine, &err);
+    }
+    bool enough = mem_count() < nth;
+    mem_fail_at(0);
+    engine_destroy(engine);
+    if (status != (enough ? SSAN_OK : SSAN_NO_MEMORY)) {
+        fail_msg("allocation %d: status %d, %s", (int)nth, (int)status, err.text);
+    }
+    return enough;
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    struct rng rng = {SEED};
+    for (unsigned trace = 0; trace < SHORT_TRACES; trace++) {
+        struct tape tape = {0};
+        random_trace(&tape, &rng, 10 + 10 * trace);
+        for (int strict = 0; strict < 2; strict++) {
+            uint64_t nth = 1;
+            while (!run_short_of_memory(&tape, strict, nth)) {
+                nth++;
+            }
+        }
+        tape_finish(&tape);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged_traces)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_damaged_traces),
+        cmocka_unit_test(test_out_of_memory),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Every rule of order.def that has code: a small trace with a known outcome, and the rule's mutant,
  * which must change it. The outcome is the list of hazards, one word each: the check's short name,
  * "!" for an error, "?" for a warning with its rule, "." for advice. */
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "core/order.h"
 #include "support/build_trace.h"
@@ -638,9 +639,41 @@ static void test_mutants(void **state)
     print_message("%u mutants killed, %zu cases\n", killed, CASES);
 }
 
+/* The N-th allocation fails, for every N of every case: the status says so, and nothing leaks (the
+ * asan preset looks). */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        const struct engine_options options = {.threads = cases[i].strict ? THREADS_STRICT
+                                                                          : THREADS_OBSERVED};
+        struct trace t;
+        t_init(&t);
+        memories(&t);
+        cases[i].build(&t);
+        for (uint64_t nth = 1;; nth++) {
+            struct ssan_error err = {0};
+            mem_fail_at(nth);
+            struct engine *survivor = t_run(&t, &options, &err);
+            bool all = mem_count() < nth;
+            mem_fail_at(0);
+            engine_destroy(survivor);
+            if (all) {
+                assert_non_null(survivor);
+                break;
+            }
+            if (err.status != SSAN_NO_MEMORY && err.status != SSAN_OK) {
+                fail_msg("%s, allocation %d: %s", cases[i].name, (int)nth, err.text);
+            }
+        }
+        t_finish(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_outcomes),
         cmocka_unit_test(test_mutants),
     };
