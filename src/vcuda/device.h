@@ -136,9 +136,10 @@ struct device {
     uint64_t progress; /* counts whatever may let a parked kernel go on */
     uint64_t visits;
     int64_t silent_since_ns, silent_ticks; /* the executor's count of silence */
-    uint64_t suspected; /* the progress at which all seemed stuck: the next time they are */
-    int64_t active_ns;  /* when the last call or operation was */
-    uint64_t clock;     /* virtual, 1 tick is 1 ns; moves when a job ends */
+    uint32_t vain_queries; /* queries of finished work since the last submission or join */
+    uint64_t suspected;    /* the progress at which all seemed stuck: the next time they are */
+    int64_t active_ns;     /* when the last call or operation was */
+    uint64_t clock;        /* virtual, 1 tick is 1 ns; moves when a job ends */
 
     cudaError_t sticky; /* after a device fault every call returns it */
 };

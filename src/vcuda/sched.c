@@ -18,6 +18,8 @@
 /* Without a call for this long the device goes on by itself (design.md 5). */
 #define SILENCE_NS (INT64_C(100) * 1000 * 1000)
 #define TICK_NS    (INT64_C(10) * 1000 * 1000)
+/* So many queries of finished work in a row are a loop that waits for something else. */
+#define VAIN_QUERIES 16
 /* How often a parked kernel is tried again while a host thread runs that may release it. */
 #define RETRY_NS (INT64_C(2) * 1000 * 1000)
 
@@ -134,6 +136,7 @@ void sched_run(struct op *op)
 
 void sched_submitted(struct op *op)
 {
+    device.vain_queries = 0;
     if (!device.policy->runs_at_submission) {
         return;
     }
@@ -220,6 +223,7 @@ void sched_join(const struct op_list *targets)
             device.ready.items[i]->wanted = true; /* out of memory: more than needed may run */
         }
     }
+    device.vain_queries = 0;
     device.joining++;
     pthread_cond_broadcast(&device.changed); /* another join may now see that all wait */
     while (!queue_all_done(targets) && !device.sticky) {
@@ -253,11 +257,34 @@ static bool find_newest(struct op *op, void *self)
     return true;
 }
 
+/* A host that does nothing but query what is long done waits for something else, a flag in mapped
+ * memory say: repeated queries let any work go on (R-STREAM-19). */
+static void count_vain_query(void)
+{
+    struct op *op;
+    if (device.vain_queries < VAIN_QUERIES) {
+        device.vain_queries++;
+        return;
+    }
+    while (device.job && !device.sticky) {
+        pthread_cond_wait(&device.changed, &device.lock);
+    }
+    device.progress++;
+    op = sched_oldest(false);
+    if (!op) {
+        op = stale_parked(false);
+    }
+    if (op && !device.sticky) {
+        sched_run(op);
+    }
+}
+
 bool sched_query(const struct op_list *targets, bool *polled)
 {
     struct newest best = {0};
     if (queue_all_done(targets)) {
         *polled = false;
+        count_vain_query();
         return true;
     }
     if (!*polled) {
