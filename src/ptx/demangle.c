@@ -1,3 +1,4 @@
+/* Kernel names by the demangler of the program's own C++ library, where it has one. */
 #include "ptx/demangle.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Tokens of PTX text, one at a time and without copies: names, numbers of all forms, strings,
+ * punctuation; white space and comments are passed over. Cost: linear in the text. */
 #include "ptx/lex.h"
 
 #include <stdlib.h>

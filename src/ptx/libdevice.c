@@ -1,3 +1,5 @@
+/* CUDA's device library by the host's C library and integer arithmetic: the helpers that lines of
+ * libdevice.def name, and the table made of it. */
 #include "ptx/libdevice.h"
 
 #include <fenv.h>

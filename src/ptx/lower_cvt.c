@@ -1,10 +1,11 @@
 /* cvt: any numeric type to any other, as a chain of lane operations through temporaries.
  *
- *   integer to integer   extend to 32 or 64 bits, saturate, cut to the destination
- *   integer to float     extend, convert with the rounding mode
- *   float to integer     round to an integral value, convert with clamping (PTX clamps always, NaN
- * is 0), clamp to 8 or 16 float to float       widen or narrow with the rounding mode, or round to
- * an integral value, saturate, flush */
+ * - integer to integer: extend to 32 or 64 bits, saturate, cut to the destination.
+ * - integer to float: extend, convert with the rounding mode.
+ * - float to integer: round to an integral value, convert with clamping (PTX clamps always, NaN is
+ *   0), clamp to 8 or 16 bits.
+ * - float to float: widen or narrow with the rounding mode, or round to an integral value;
+ *   saturate, flush. */
 #include "ptx/parse.h"
 
 #include <fenv.h>

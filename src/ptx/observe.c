@@ -1,3 +1,5 @@
+/* Where runs go once they are closed: whole pages as ranges, the rest as bits of leaves. Where
+ * memory runs out `lost` is set, and the sets are not all. */
 #include "ptx/observe.h"
 
 #include <stdlib.h>
@@ -39,8 +41,8 @@ static void set_bits(struct ptx_leaf *leaf, uint32_t first, uint32_t end)
     while (first < end) {
         const uint32_t word = first / 64, low = first % 64,
                        high = end - word * 64 < 64 ? end - word * 64 : 64;
-        const uint64_t upto = high == 64 ? UINT64_MAX : (UINT64_C(1) << high) - 1;
-        leaf->bits[word] |= upto & (UINT64_MAX << low);
+        const uint64_t below = high == 64 ? UINT64_MAX : (UINT64_C(1) << high) - 1;
+        leaf->bits[word] |= below & (UINT64_MAX << low);
         first = word * 64 + 64;
     }
 }

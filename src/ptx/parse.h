@@ -79,8 +79,8 @@ struct builder {
     struct map const_slots; /* hash -> index + 1 */
     struct map defs;        /* hash of a register's name -> instructions that write it */
     uint32_t file_bytes, pred_slot, frame_bytes, frame_top, shared_bytes, register_words;
-    uint32_t
-        first_fresh; /* slots from here on were first named by the instruction that is being read */
+    /* Slots from here on were first named by the instruction that is being read. */
+    uint32_t first_fresh;
     uint32_t guard, line; /* of the instruction that is being lowered */
     uint32_t carry;       /* slot of the carry flag, 0: not used */
     uint32_t cvt_temps;   /* slots from here on are temporaries of the cvt that is being lowered */

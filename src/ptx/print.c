@@ -1,3 +1,5 @@
+/* printf of kernels: each conversion is taken from the format in device memory and handed to the
+ * host's snprintf with its argument. */
 #include "ptx/print.h"
 
 #include "base/strbuf.h"

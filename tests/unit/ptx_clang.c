@@ -16,7 +16,7 @@
 
 #define FN         static
 #define CASE(name) static long long name(int t)
-#include "unit/ptx_kernels.h"
+#include "unit/ptx_kernels.def"
 
 #define THREADS 256
 #define CASES   9

@@ -1,8 +1,8 @@
-/* ptx_kernels.h as one kernel. */
+/* ptx_kernels.def as one kernel. */
 #define FN static __attribute__((device, noinline))
 #define CASE(name) static __attribute__((device)) long long name(int t)
 #include <__clang_cuda_builtin_vars.h>
-#include "ptx_kernels.h"
+#include "ptx_kernels.def"
 
 extern "C" __attribute__((global)) void k(long long *out, bool flag)
 {
