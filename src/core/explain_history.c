@@ -132,10 +132,12 @@ size_t history_nth_on_line(const struct history *history, uint32_t site, const c
     uint32_t seen[SEEN_MAX];
     size_t known = 0, count;
     const uint32_t *calls = history_calls_of(history, history_site(history, site)->place, &count);
+    const char *text = history_place(history, site).text;
     for (size_t i = 0; call && i < count; i++) {
         const struct hist_call *at = &history->calls.items[calls[i]];
         const char *name = call_name(history, at);
-        if (!name || strcmp(name, call) != 0) {
+        /* another statement of the line has another text */
+        if (!name || strcmp(name, call) != 0 || history_place(history, at->site).text != text) {
             continue;
         }
         size_t nth = 0;

@@ -119,15 +119,15 @@ static bool is_plain(struct names_span name)
     return name.length > 0;
 }
 
-/* Whether a function makes nothing else: no other line of it creates an object. */
+/* Whether a function makes nothing else: no other statement of it creates an object. */
 static bool is_factory(const struct history *history, const struct place *maker)
 {
     for (size_t i = 0; i < history->sites.count; i++) {
         const struct hist_site *site = &history->sites.items[i];
         for (size_t frame = 0; frame < site->frame_count; frame++) {
             const struct place *place = &site->frames[frame];
-            if (place->line != maker->line && history_same_function(*place, *maker) &&
-                names_creates(place->text)) {
+            const bool other = place->line != maker->line || place->text != maker->text;
+            if (other && history_same_function(*place, *maker) && names_creates(place->text)) {
                 return false;
             }
         }

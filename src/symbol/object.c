@@ -97,7 +97,7 @@ static bool call_place(Dwarf_Die *cu, Dwarf_Die *inlined, struct arena *arena,
                        struct object_frame *frame)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Word file = 0, line = 0;
+    Dwarf_Word file = 0, line = 0, column = 0;
     Dwarf_Files *files;
     size_t count;
     const char *name;
@@ -109,6 +109,9 @@ static bool call_place(Dwarf_Die *cu, Dwarf_Die *inlined, struct arena *arena,
     name = dwarf_filesrc(files, file, NULL, NULL);
     frame->file = name ? arena_strdup(arena, name) : NULL;
     frame->line = (uint32_t)line;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_column, &attribute), &column) == 0) {
+        frame->column = (uint32_t)column;
+    }
     return frame->file != NULL;
 }
 
@@ -190,7 +193,7 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     Dwarf_Die *cu;
     Dwarf_Line *line;
     const char *file = NULL;
-    int number = 0;
+    int number = 0, column = 0;
     size_t count;
     if (object->state != OBJECT_GOOD) {
         return 0;
@@ -207,6 +210,9 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     }
     frames[0].file = arena_strdup(arena, file);
     frames[0].line = (uint32_t)number;
+    if (dwarf_linecol(line, &column) == 0 && column > 0) {
+        frames[0].column = (uint32_t)column;
+    }
     count = add_scopes(cu, at - bias, arena, frames);
     if (!frames[count - 1].function) {
         frames[count - 1].function = symbol_name(object, at, false, arena);

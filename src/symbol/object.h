@@ -21,6 +21,7 @@ struct object_frame {
     const char *file; /* NULL: no debug info; then function is "name+0x12", or NULL */
     const char *function;
     uint32_t line;
+    uint32_t column; /* in bytes, of the call or of the macro that makes it; 0: unknown */
 };
 
 #define OBJECT_MAX_INLINED 16

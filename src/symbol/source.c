@@ -2,8 +2,10 @@
  *
  * A statement is taken from the start of its line. Later lines are added until a `;`, `{` or `}`
  * outside of parentheses, or until more parentheses close than were opened (the line began inside a
- * call, as in macros). The first line is always taken whole. Strings and comments are known,
- * preprocessor lines end a statement. Cost: linear in the file, once, then in the statement. */
+ * call, as in macros). The first line is taken whole where the column of the call is unknown; else
+ * the statement is the one that the column is in: from behind the last `;`, `{` or `}` before it
+ * that ends or opens a block. Strings and comments are known, preprocessor lines end a statement.
+ * Cost: linear in the file, once, then in the statement. */
 #include "symbol/source.h"
 
 #include "base/mem.h"
@@ -24,7 +26,7 @@ struct source_file {
 };
 
 struct kept_text {
-    uint32_t file, line;
+    uint32_t file, line, column;
     char *text;
 };
 
@@ -37,11 +39,13 @@ struct source_cache {
 struct walk {
     char *out;
     size_t length;
-    int depth; /* of () and [] */
+    int depth;  /* of () and [], with a column also of the braces of initialisers */
+    int listed; /* how many of these braces are open */
     char quote;
     bool comment;   /* inside a C comment */
     bool space_due; /* one space goes before the next character */
     bool closed;    /* the statement has ended */
+    bool exact;     /* the column is known: the first line isn't taken whole */
     char last;      /* last character that is no space */
 };
 
@@ -60,22 +64,46 @@ static void keep(struct walk *walk, char c)
     walk->last = c;
 }
 
-/* Takes a character of code; `first`: of the first line, which is kept whole. */
+/* Whether a brace behind `last` begins a list of values and no block. */
+static bool begins_list(char last)
+{
+    return last && strchr("=,(", last);
+}
+
+/* Counts brackets; with a column the braces around values too. */
+static void count_bracket(struct walk *walk, char c)
+{
+    if (c == '(' || c == '[') {
+        walk->depth++;
+    } else if (c == ')' || c == ']') {
+        walk->depth--;
+    } else if (walk->exact && c == '{' && begins_list(walk->last)) {
+        walk->depth++;
+        walk->listed++;
+    } else if (walk->listed > 0 && c == '}') {
+        walk->depth--;
+        walk->listed--;
+    }
+}
+
+/* Takes a character of code; `first`: of a first line that is kept whole. */
 static void take_code(struct walk *walk, char c, bool first)
 {
     if (isspace((unsigned char)c)) {
         walk->space_due = true;
         return;
     }
+    const int listed = walk->listed;
     if (c == '"' || c == '\'') {
         walk->quote = c;
-    } else if (c == '(' || c == '[') {
-        walk->depth++;
-    } else if (c == ')' || c == ']') {
-        walk->depth--;
+    } else {
+        count_bracket(walk, c);
     }
-    if (!first && walk->depth <= 0 && (c == '{' || c == '}')) {
+    if (!first && walk->depth <= 0 && (c == '{' || c == '}') && listed == walk->listed) {
         walk->closed = true;
+        if (walk->exact && walk->length == 0) { /* the end of a block, where destructors run */
+            keep(walk, c);
+        }
         return;
     }
     keep(walk, c);
@@ -119,7 +147,74 @@ static bool first_line_ends(const struct walk *walk)
     return walk->depth < 0 || (walk->depth == 0 && walk->last && strchr(";{}", walk->last));
 }
 
-size_t source_join(const char *text, size_t length, uint32_t line, char *out)
+#define BRACKETS 64
+
+/* What is open before a column: brackets, innermost last. */
+struct scan {
+    const char *start; /* of the statement so far */
+    char open[BRACKETS];
+    size_t count;
+    char last; /* last character that is no space */
+};
+
+static void scan_code(struct scan *scan, const char *p)
+{
+    const char inner = scan->count > 0 ? scan->open[scan->count - 1] : '{';
+    const bool block = *p == '{' && !begins_list(scan->last);
+    if (strchr("([{", *p)) {
+        if (scan->count < BRACKETS) {
+            scan->open[scan->count++] = *p == '{' && !block ? '=' : *p;
+        }
+    } else if (strchr(")]}", *p) && scan->count > 0) {
+        scan->count--;
+    }
+    const bool outside = (*p == '}' && inner == '{') || (*p == ')' && inner == '{');
+    if (block || outside || (*p == ';' && inner == '{')) {
+        scan->start = p + 1;
+    }
+}
+
+/* Where the statement begins that `at` is in; both on the line that begins at `p`. */
+static const char *statement_start(const char *p, const char *at)
+{
+    struct scan scan = {.start = p};
+    while (p < at) {
+        if (p[0] == '/' && p + 1 < at && (p[1] == '*' || p[1] == '/')) {
+            const char *close = p[1] == '*' ? p + 2 : at;
+            while (close + 1 < at && !(close[0] == '*' && close[1] == '/')) {
+                close++;
+            }
+            p = close + 2;
+            continue;
+        }
+        if (*p == '"' || *p == '\'') {
+            const char quote = *p;
+            for (p++; p < at && *p != quote; p++) {
+                p += *p == '\\' ? 1 : 0;
+            }
+            scan.last = quote;
+        } else if (!isspace((unsigned char)*p)) {
+            scan_code(&scan, p);
+            scan.last = *p;
+        }
+        p++;
+    }
+    return scan.start;
+}
+
+/* Begins the walk of a line at the statement of the column, if that is known and on the line. */
+static const char *begin_walk(struct walk *walk, const char *p, const char *end, uint32_t column)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    const char *stop = newline ? newline : end;
+    if (column == 0 || (size_t)(stop - p) < column || isspace((unsigned char)p[column - 1])) {
+        return p;
+    }
+    walk->exact = true;
+    return statement_start(p, p + column - 1);
+}
+
+size_t source_join(const char *text, size_t length, uint32_t line, uint32_t column, char *out)
 {
     const char *end = text + length, *p = text;
     struct walk walk = {.out = out};
@@ -128,6 +223,7 @@ size_t source_join(const char *text, size_t length, uint32_t line, char *out)
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         p = newline ? newline + 1 : end;
     }
+    p = begin_walk(&walk, p, end, column);
     for (number = 0; number < SOURCE_MAX_LINES && p < end && !walk.closed; number++) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         const char *stop = newline ? newline : end, *begin = p;
@@ -137,7 +233,7 @@ size_t source_join(const char *text, size_t length, uint32_t line, char *out)
         if (number > 0 && begin < stop && *begin == '#') {
             break;
         }
-        take_line(&walk, begin, stop, number == 0);
+        take_line(&walk, begin, stop, number == 0 && !walk.exact);
         if (number == 0 && first_line_ends(&walk)) {
             break;
         }
@@ -208,7 +304,8 @@ struct source_cache *source_create(void)
     return mem_zalloc(1, sizeof(struct source_cache));
 }
 
-const char *source_statement(struct source_cache *cache, const char *path, uint32_t line)
+const char *source_statement(struct source_cache *cache, const char *path, uint32_t line,
+                             uint32_t column)
 {
     struct source_file *file = find_file(cache, path);
     char text[SOURCE_MAX_BYTES + 1];
@@ -220,16 +317,17 @@ const char *source_statement(struct source_cache *cache, const char *path, uint3
     }
     index = (uint32_t)(file - cache->files.items);
     for (i = 0; i < cache->texts.count; i++) {
-        if (cache->texts.items[i].file == index && cache->texts.items[i].line == line) {
-            return cache->texts.items[i].text;
+        const struct kept_text *known = &cache->texts.items[i];
+        if (known->file == index && known->line == line && known->column == column) {
+            return known->text;
         }
     }
     i = file->lines.items[line - 1];
-    length = source_join(file->text + i, file->length - i, 1, text);
+    length = source_join(file->text + i, file->length - i, 1, column, text);
     if (length == 0) {
         return NULL;
     }
-    kept = (struct kept_text){index, line, mem_strdup(text)};
+    kept = (struct kept_text){index, line, column, mem_strdup(text)};
     if (!kept.text || !VEC_PUSH(&cache->texts, kept)) {
         mem_free(kept.text);
         return NULL;

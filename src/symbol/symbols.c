@@ -126,7 +126,7 @@ static void fill(struct symbols *symbols, struct symbol_frame *frame,
         char *clean = arena_strdup(&symbols->arena, from->file);
         if (clean) {
             drop_dots(clean);
-            frame->text = source_statement(symbols->sources, clean, from->line);
+            frame->text = source_statement(symbols->sources, clean, from->line, from->column);
             frame->file = symbols_shorten(symbols, clean, strlen(clean), &length);
         }
     }
@@ -160,7 +160,7 @@ static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answ
     }
     answer->count = object_resolve(module->object, offset - 1, &symbols->arena, found);
     if (answer->count == 0) {
-        found[0] = (struct object_frame){NULL, bare_name(symbols, module, offset - 1), 0};
+        found[0] = (struct object_frame){.function = bare_name(symbols, module, offset - 1)};
         answer->count = found[0].function ? 1 : 0;
     }
     answer->frames = arena_alloc(&symbols->arena, (answer->count + 1) * sizeof *answer->frames);
