@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -39,11 +40,14 @@ static int check(const struct options *options, const struct timespec *begun)
     struct feed *feeds = mem_zalloc(count, sizeof *feeds);
     struct ssan_error err = {.status = SSAN_NO_MEMORY, .text = "out of memory"};
     enum ssan_status status = feeds ? output_probe(options->output, &err) : SSAN_NO_MEMORY;
-    int code;
+    int code = status ? command_fail("check", &err) : 0;
     for (i = 0; i < count && status == SSAN_OK; i++) {
-        status = read_trace(&feeds[i], options->arguments[i], options, &err);
+        if (read_trace(&feeds[i], options->arguments[i], options, &err)) {
+            int failed = command_fail("check", &err); /* all of them are named, the first counts */
+            code = code ? code : failed;
+        }
     }
-    code = status ? command_fail("check", &err) : judge_print(&judge, feeds, count);
+    code = code ? code : judge_print(&judge, feeds, count);
     for (i = 0; feeds && i < count; i++) {
         feed_close(&feeds[i]);
     }
@@ -58,6 +62,7 @@ int cmd_check(int argc, char **argv)
     struct ssan_error err = {0};
     int code;
     clock_gettime(CLOCK_MONOTONIC, &begun);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes does not change the exit code */
     if (options_read(&options, VERB_CHECK, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
         code = command_usage("check", &err);
     } else if (options.help) {

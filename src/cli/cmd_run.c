@@ -3,10 +3,11 @@
  *
  * One loop: wait for signals, look for new traces, take what is there. It ends when the program and
  * what it left behind have ended and every trace has come to its end, or GRACE_SECONDS after the
- * program with the traced processes that still run named. */
+ * program with the traced processes that still run named. A signal shortens that time. */
 #include "cli/commands.h"
 #include "cli/feed.h"
 #include "cli/folder.h"
+#include "cli/followed.h"
 #include "cli/judge.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -19,10 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define IDLE_MS       20 /* between looks at the traces when nothing comes */
-#define BUSY_MS       1
-#define STEP_EVENTS   20000 /* from one trace before signals are looked at again */
-#define GRACE_SECONDS 10
+#define IDLE_MS        20 /* between looks at the traces when nothing comes */
+#define BUSY_MS        1
+#define STEP_EVENTS    20000 /* from one trace before signals are looked at again */
+#define GRACE_SECONDS  10
+#define SIGNAL_SECONDS 1 /* left to processes that got a signal after the program had ended */
+#define QUIET_SECONDS  1 /* of waiting, before it is told for what */
 #define ASKED_PASSES                                                                               \
     100 /* a verdict so far waits for what was there when it was asked for, at most this long */
 #define MAX_PROCESSES 4096
@@ -37,7 +40,8 @@ struct run {
     VEC(const char *) reasons;
     struct arena arena; /* of reasons */
     struct timespec begun;
-    struct timespec ended; /* of the program */
+    struct timespec ended;       /* of the program */
+    struct timespec interrupted; /* by the first signal behind that */
 };
 
 static void add_reason(struct run *run, const char *format, const char *word)
@@ -89,6 +93,35 @@ static bool look_for_traces(struct run *run)
     return found;
 }
 
+/* The processes whose traces are open; the name of a live trace begins with the number. */
+static void list_open(const struct run *run, struct followed *followed)
+{
+    size_t i;
+    for (i = 0; i < run->feeds.count; i++) {
+        const struct feed *feed = &run->feeds.items[i];
+        const char *name = strrchr(feed->path, '/');
+        if (feed->state == FEED_GOING && name) {
+            followed_add(followed, (pid_t)strtol(name + 1, NULL, 10));
+        }
+    }
+}
+
+/* The part of target_watch's `pass`: processes that the program has started. */
+static void pass_to_session(void *self, int number, bool by_terminal)
+{
+    struct run *run = self;
+    struct followed all = {0}, others = {0};
+    size_t i;
+    look_for_traces(run);
+    list_open(run, &all);
+    for (i = 0; i < all.count; i++) {
+        if (all.pids[i] != run->target.pid) {
+            followed_add(&others, all.pids[i]);
+        }
+    }
+    followed_signal(&others, run->folder.directory, number, by_terminal);
+}
+
 /* Takes what the traces hold; returns the number of events and whether all have come to their end.
  */
 static size_t step_all(struct run *run, bool *all_ended)
@@ -131,24 +164,54 @@ static double seconds_since(const struct timespec *begun)
 /* Whether waiting for processes that the program left behind has to end. */
 static bool is_over(const struct run *run)
 {
-    return run->target.interrupted || seconds_since(&run->ended) > GRACE_SECONDS;
+    return seconds_since(&run->ended) > GRACE_SECONDS ||
+           (run->target.interrupted && seconds_since(&run->interrupted) > SIGNAL_SECONDS);
+}
+
+static void tell_wait(const struct run *run)
+{
+    struct followed followed = {0};
+    struct strbuf words = {0};
+    list_open(run, &followed);
+    followed_add_children(&followed);
+    followed_words(&followed, &words);
+    fprintf(stderr,
+            "streamsan run: waiting up to %d s for %s, left behind by the program; "
+            "a signal is passed on and ends the wait\n",
+            GRACE_SECONDS, strbuf_text(&words));
+    strbuf_finish(&words);
+}
+
+/* Waits for signals; notes when the program has ended and when it was enough. */
+static void wait_and_note(struct run *run, int timeout_ms)
+{
+    bool ended = run->target.ended, interrupted = run->target.interrupted;
+    target_wait(&run->target, timeout_ms);
+    if (run->target.ended && !ended) {
+        clock_gettime(CLOCK_MONOTONIC, &run->ended);
+    }
+    if (run->target.interrupted && !interrupted) {
+        clock_gettime(CLOCK_MONOTONIC, &run->interrupted);
+    }
 }
 
 static void follow(struct run *run)
 {
     size_t taken = 1, passes = 0;
+    bool told = false;
     for (;;) {
         bool ended = run->target.ended, alone = run->target.alone, all_ended, found;
-        target_wait(&run->target, taken > 0 ? 0 : ended ? BUSY_MS : IDLE_MS);
-        if (run->target.ended && !ended) {
-            clock_gettime(CLOCK_MONOTONIC, &run->ended);
-        }
+        wait_and_note(run, taken > 0 ? 0 : ended ? BUSY_MS : IDLE_MS);
         found = look_for_traces(run);
         taken = step_all(run, &all_ended);
         if (run->target.asked && (taken == 0 || ++passes > ASKED_PASSES)) {
             run->target.asked = false;
             passes = 0;
             tell_so_far(run);
+        }
+        if (ended && !told && seconds_since(&run->ended) > QUIET_SECONDS && !(alone && all_ended)) {
+            told = true;
+            tell_wait(run);
         }
         /* Both were true before the folder was read, so nothing of the program and of what it left
          * behind can be missing. */
@@ -230,18 +293,21 @@ static int run_program(const struct options *options)
     if (!getcwd(run.directory, sizeof run.directory)) {
         run.directory[0] = '\0';
     }
-    if (prepare(&run, &err) ||
+    if (target_watch(&run.target, &err) || prepare(&run, &err) ||
         target_start(&run.target, options->arguments, run.folder.directory, &err)) {
         code = command_fail("run", &err);
     } else {
+        run.target.pass = pass_to_session;
+        run.target.pass_self = &run;
         follow(&run);
+        run.target.pass = NULL;
         code = judge_run(&run);
     }
     for (i = 0; i < run.feeds.count; i++) {
         feed_close(&run.feeds.items[i]);
     }
-    target_finish(&run.target);
     folder_close(&run.folder);
+    target_finish(&run.target);
     VEC_FREE(&run.feeds);
     VEC_FREE(&run.reasons);
     arena_finish(&run.arena);

@@ -5,6 +5,8 @@
  * traces, kept copies. */
 #include "cli/folder.h"
 
+#include "cli/rescue.h"
+
 #include "trace/control_abi.h"
 
 #include <dirent.h>
@@ -64,6 +66,7 @@ enum ssan_status folder_open(struct folder *folder, const char *schedule, struct
         rmdir(path);
         return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
+    rescue_begin(folder->directory);
     status = map_page(folder, err);
     if (status) {
         folder_close(folder);
@@ -167,6 +170,7 @@ void folder_close(struct folder *folder)
     if (folder->directory) {
         remove_files(folder->directory);
         rmdir(folder->directory);
+        rescue_end();
         free(folder->directory);
     }
     for (i = 0; i < folder->seen.count; i++) {

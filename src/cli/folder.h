@@ -21,7 +21,8 @@ struct folder {
     uint64_t answered;   /* all requests up to this one have been seen */
 };
 
-/* Makes the folder below TMPDIR (else /tmp) and the page. SSAN_IO, SSAN_FULL. */
+/* Makes the folder below TMPDIR (else /tmp) and the page. SSAN_IO, SSAN_FULL. Until folder_close a
+ * fault of the tool removes it too. */
 enum ssan_status folder_open(struct folder *folder, const char *schedule, struct ssan_error *err);
 
 /* The path of a live trace that was not given out yet, in order of names; mem_free. NULL: none, or

@@ -49,6 +49,8 @@ enum ssan_status output_write(const char *path, int otherwise, const struct strb
         ssize_t written = write(fd, text->text + done, text->length - done);
         if (written > 0) {
             done += (size_t)written;
+        } else if (errno == EPIPE && !path) {
+            break;
         } else if (errno != EINTR) {
             error = errno;
         }

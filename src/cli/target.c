@@ -1,8 +1,9 @@
 /* Starts the program and takes signals for it through a signalfd.
  *
- * A signal that the kernel made (the terminal's Ctrl-C, a hangup) has reached the program through
- * its process group; one that a process sent to the tool is passed on. While nobody is left to get
- * it, it ends what the tool still does. */
+ * A signal that the kernel made (the terminal's Ctrl-C, a hangup) has reached the tool's process
+ * group; it is passed on to who stands outside. One that a process sent to the tool is passed on to
+ * the program and, by `pass`, to the other processes of the session. Once the program has ended it
+ * also ends what the tool still does. */
 #include "cli/target.h"
 
 #include "trace/control_abi.h"
@@ -35,11 +36,12 @@ static void fill_mask(sigset_t *mask)
 }
 
 /* In the child; tells errno of a failed exec through `told`. */
-static void become(char **arguments, const char *session, const sigset_t *mask, int told)
+static void become(const struct target *target, char **arguments, const char *session, int told)
 {
     int error;
     ssize_t written;
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigaction(SIGPIPE, &target->old_pipe, NULL);
+    sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
     setenv(CONTROL_ENV, session, 1);
     execvp(arguments[0], arguments);
     error = errno;
@@ -70,22 +72,33 @@ static int exec_result(int told)
     return got == (ssize_t)sizeof error ? error : 0;
 }
 
+enum ssan_status target_watch(struct target *target, struct ssan_error *err)
+{
+    static const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigset_t mask;
+    int signals;
+    memset(target, 0, sizeof *target);
+    fill_mask(&mask);
+    signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0 || sigprocmask(SIG_BLOCK, &mask, &target->old_mask) != 0) {
+        return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
+    }
+    target->signals = signals;
+    sigaction(SIGPIPE, &ignore, &target->old_pipe);
+    return SSAN_OK;
+}
+
 enum ssan_status target_start(struct target *target, char **arguments, const char *session,
                               struct ssan_error *err)
 {
-    sigset_t mask;
     int pipes[2], error;
-    memset(target, 0, sizeof *target);
-    fill_mask(&mask);
-    if (sigprocmask(SIG_BLOCK, &mask, &target->old_mask) != 0 ||
-        (target->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK)) < 0 ||
-        pipe2(pipes, O_CLOEXEC) != 0) {
+    if (pipe2(pipes, O_CLOEXEC) != 0) {
         return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     target->pid = fork();
     if (target->pid == 0) {
-        become(arguments, session, &target->old_mask, pipes[1]);
+        become(target, arguments, session, pipes[1]);
     }
     error = errno;
     close(pipes[1]);
@@ -117,17 +130,25 @@ static void reap(struct target *target)
     target->alone = pid < 0 && errno == ECHILD;
 }
 
+/* The program first: a shell that goes on to its next command would start it after the signal. */
+static void pass_on(struct target *target, int number, bool by_terminal)
+{
+    if (target->ended) {
+        target->interrupted = true;
+    } else if (!by_terminal || getpgid(target->pid) != getpgrp()) {
+        kill(target->pid, number);
+    }
+    if (target->pass) {
+        target->pass(target->pass_self, number, by_terminal);
+    }
+}
+
 static void take(struct target *target, const struct signalfd_siginfo *info)
 {
-    if (info->ssi_signo == SIGCHLD) {
-        return;
-    }
     if (info->ssi_signo == SIGUSR1) {
         target->asked = true;
-    } else if (target->ended) {
-        target->interrupted = true;
-    } else if (info->ssi_code != SI_KERNEL) {
-        kill(target->pid, (int)info->ssi_signo);
+    } else if (info->ssi_signo != SIGCHLD) {
+        pass_on(target, (int)info->ssi_signo, info->ssi_code == SI_KERNEL);
     }
 }
 
@@ -146,6 +167,7 @@ void target_finish(struct target *target)
 {
     if (target->signals > 0) {
         close(target->signals);
+        sigaction(SIGPIPE, &target->old_pipe, NULL);
         sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
         target->signals = 0;
     }

@@ -15,6 +15,7 @@ static struct target run(const char *line, int number)
     struct target target;
     struct ssan_error err;
     char *arguments[] = {(char *)"/bin/sh", (char *)"-c", (char *)line, NULL};
+    assert_int_equal(target_watch(&target, &err), SSAN_OK);
     assert_int_equal(target_start(&target, arguments, "/nonexistent", &err), SSAN_OK);
     if (number) {
         kill(getpid(), number);
@@ -54,11 +55,21 @@ static void usr1_is_ours(void **state)
     assert_true(target.asked);
 }
 
+static void pipes_are_as_before(void **state)
+{
+    struct sigaction now;
+    struct target target = run("kill -PIPE $$; exit 3", 0);
+    assert_int_equal(target.end_signal, SIGPIPE);
+    sigaction(SIGPIPE, NULL, &now);
+    assert_true(now.sa_handler == SIG_DFL);
+}
+
 static void refused(const char *name, enum ssan_status status, const char *says)
 {
     struct target target;
     struct ssan_error err = {0};
     char *arguments[] = {(char *)name, NULL};
+    assert_int_equal(target_watch(&target, &err), SSAN_OK);
     assert_int_equal(target_start(&target, arguments, "x", &err), status);
     assert_non_null(strstr(err.text, says));
     assert_non_null(strstr(err.text, name));
@@ -79,6 +90,7 @@ int main(void)
         cmocka_unit_test(ends),
         cmocka_unit_test(signals_go_on),
         cmocka_unit_test(usr1_is_ours),
+        cmocka_unit_test(pipes_are_as_before),
         cmocka_unit_test(programs_that_cannot_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
