@@ -1,4 +1,5 @@
-/* Kernel names by the demangler of the program's own C++ library, where it has one. */
+/* Names of kernels and variables by the demangler of the program's own C++ library, where it has
+ * one. */
 #include "ptx/demangle.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static size_t without_arguments(const char *text)
 {
     size_t length = strlen(text);
     const char *close = strrchr(text, ')');
-    if (!close) {
+    if (!close || close[1] == ':') { /* of a namespace: what has no arguments is a variable */
         return length;
     }
     int depth = 0;

@@ -27,6 +27,8 @@
 #define LEAST_BYTES (UINT64_C(64) << 20)
 #define PUNCH_BYTES (UINT64_C(1) << 20) /* freed blocks from this size on give their pages back */
 #define POISON      0xFF
+#define POISON_MOST                                                                                \
+    (UINT64_C(64) << 20) /* of a block; what lies behind takes no memory till it is used */
 #define DEAD_BLOCKS 256
 
 static struct {
@@ -44,6 +46,11 @@ static struct {
     uint64_t dead_count, used;
     _Atomic uint64_t epoch;
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void poison(void *at, uint64_t size)
+{
+    memset(at, POISON, size < POISON_MOST ? size : POISON_MOST);
+}
 
 static uint64_t round_up(uint64_t value, uint64_t align)
 {
@@ -164,7 +171,7 @@ cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t id,
     }
     pthread_mutex_unlock(&memory.lock);
     if (error == cudaSuccess) {
-        memset(memory_at(made.address), POISON, size);
+        poison(memory_at(made.address), size);
         *block = made;
     }
     return error;
@@ -206,7 +213,7 @@ cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t id,
     if (!ok) {
         return cudaErrorMemoryAllocation;
     }
-    memset((void *)(uintptr_t)made.address, POISON, size);
+    poison((void *)(uintptr_t)made.address, size);
     *block = made;
     return cudaSuccess;
 }

@@ -101,8 +101,9 @@ bool program_add_variable(struct program *program, const void *shadow, const cha
 static void tell_global(struct call *call, const struct ptx_global *global,
                         const struct memory_block *block)
 {
+    const char *name = demangle_name(&names, global->name);
     emit_alloc(call, global->is_const ? "__constant__" : "__device__", block);
-    emit_name(SSAN_object_POINTER, block->address, global->name);
+    emit_name(SSAN_object_POINTER, block->address, name ? name : global->name);
 }
 
 static void init_globals(const struct ptx_module *module)
