@@ -13,6 +13,18 @@ void parse_next(struct parser *p)
     p->token = lex_next(&p->lexer);
 }
 
+/* Files beside the source come with "./" in front; the lines of the host have them without. */
+static const char *keep_file_name(struct parser *p, const struct token *name)
+{
+    const char *text = name->text;
+    size_t length = name->length;
+    while (length > 2 && memcmp(text, "./", 2) == 0) {
+        text += 2;
+        length -= 2;
+    }
+    return arena_strndup(&p->module->arena, text, length);
+}
+
 /* The name of .file `number`, which may stand anywhere in the text; NULL when there is none. */
 static const char *find_file(struct parser *p, uint32_t number)
 {
@@ -27,7 +39,7 @@ static const char *find_file(struct parser *p, uint32_t number)
         lex_init(&lexer, at, (size_t)(end - at));
         const struct token id = lex_next(&lexer), name = lex_next(&lexer);
         if (id.kind == TOKEN_int && id.bits == number && name.kind == TOKEN_string) {
-            return arena_strndup(&p->module->arena, name.text, name.length);
+            return keep_file_name(p, &name);
         }
     }
     return NULL;
@@ -377,7 +389,7 @@ static bool parse_file(struct parser *p)
     if (p->token.kind != TOKEN_string) {
         return parse_fail(p, SSAN_FORMAT, p->token.line, "expected the name of a file");
     }
-    const char *name = arena_strndup(&p->module->arena, p->token.text, p->token.length);
+    const char *name = keep_file_name(p, &p->token);
     if (!name || !VEC_PUSH(&p->file_names, name) ||
         !map_set(&p->files, number, p->file_names.count)) {
         return parse_no_memory(p);
