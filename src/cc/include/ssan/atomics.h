@@ -7,7 +7,8 @@
 #define SSAN_CC_ATOMICS_H
 #pragma GCC system_header
 
-#define SSAN_ATOMIC_ static __device__ __inline__ __attribute__((always_inline))
+/* Inlined instructions have the line of the call in the program, not one of this header. */
+#define SSAN_ATOMIC_ static __device__ __inline__ __attribute__((always_inline, nodebug))
 
 /* name(type *, type) as the builtin on `raw`, a type of the same size. */
 #define SSAN_ATOMIC2_(name, scope, type, builtin, raw)                                             \
