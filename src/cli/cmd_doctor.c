@@ -60,7 +60,7 @@ static bool check_folder(void)
 int cmd_doctor(int argc, char **argv)
 {
     bool good;
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         return command_help("doctor");
     }
     if (argc > 1) {

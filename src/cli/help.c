@@ -23,9 +23,7 @@ int command_fail(const char *verb, const struct ssan_error *err)
 
 int command_usage(const char *verb, const struct ssan_error *err)
 {
-    if (err->text[0]) { /* else getopt has told it */
-        fprintf(stderr, "streamsan %s: %s\nTry 'streamsan %s --help'.\n", verb, err->text, verb);
-    }
+    fprintf(stderr, "streamsan %s: %s\nTry 'streamsan %s --help'.\n", verb, err->text, verb);
     return ssan_status_exit_code(err->status);
 }
 

@@ -34,11 +34,26 @@ static int usage(const char *format, const char *word)
     return ssan_status_exit_code(SSAN_USAGE);
 }
 
-static int dispatch(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
     size_t i;
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(argv[0], verbs[i].name) == 0) {
+            return verbs[i].command ? verbs[i].command(argc, argv)
+                                    : usage("'%s' is not there yet", argv[0]);
+        }
+    }
+    return usage(argv[0][0] == '-' ? "unknown option '%s'" : "unknown verb '%s'", argv[0]);
+}
+
+static int dispatch(int argc, char **argv)
+{
     if (argc < 2) {
         return usage("a verb is missing%s", "");
+    }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) {
+        char *words[] = {argv[2], (char *)"--help", NULL};
+        return run_verb(2, words);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
@@ -48,13 +63,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         return version();
     }
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(argv[1], verbs[i].name) == 0) {
-            return verbs[i].command ? verbs[i].command(argc - 1, argv + 1)
-                                    : usage("'%s' is not there yet", argv[1]);
-        }
-    }
-    return usage(argv[1][0] == '-' ? "unknown option '%s'" : "unknown verb '%s'", argv[1]);
+    return run_verb(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

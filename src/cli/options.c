@@ -1,8 +1,7 @@
-/* Reads options by glibc's argp, from the one list in options.def.
+/* Reads options by getopt_long, and prints their help by argp, from the one list in options.def.
  *
- * argp never ends the process here (ARGP_NO_EXIT, ARGP_NO_HELP); what is wrong comes back as a
- * status, with an empty text where getopt has told it on stderr already. Options of the environment
- * are read first, so that those of the command line win. */
+ * Nothing is printed while reading; what is wrong comes back as a status with its text. Options of
+ * the environment are read first, so that those of the command line win. */
 #include "cli/options.h"
 
 #include "cli/quoted.h"
@@ -11,6 +10,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@
 #define DUMP  VERB_DUMP
 
 enum option_key {
-    KEY_FIRST = 0x1000, /* no short options */
-#define OPTION(key, name, argument, verbs, help) KEY_##key,
+    KEY_FIRST = 0x1000, /* above all letters */
+#define OPTION(key, name, letter, argument, verbs, help) KEY_##key,
 #include "cli/options.def"
 #undef OPTION
     KEY_HELP,
@@ -28,16 +28,19 @@ enum option_key {
 };
 
 static const struct option_info {
-    const char *name, *argument;
+    const char *name;
+    int letter; /* 0: none */
+    const char *argument;
     unsigned verbs;
     const char *help;
 } infos[] = {
-#define OPTION(key, name, argument, verbs, help) {name, argument, verbs, help},
+#define OPTION(key, name, letter, argument, verbs, help) {name, letter, argument, verbs, help},
 #include "cli/options.def"
 #undef OPTION
 };
 
 #define INFO_COUNT (sizeof infos / sizeof *infos)
+#define WORD       1 /* what getopt_long returns for a word that is no option */
 
 static const struct option_value {
     int key;
@@ -70,6 +73,38 @@ static error_t refuse(struct reading *reading, const char *format, const char *n
     return EINVAL;
 }
 
+static error_t refuse_word(struct reading *reading, int key, const char *word)
+{
+    const struct option_info *info = &infos[key - KEY_FIRST - 1];
+    char takes[200];
+    size_t used = 0;
+    const char *p;
+    for (p = info->argument; *p && used + 3 < sizeof takes; p++) {
+        if (*p == '|') {
+            takes[used++] = ',';
+        }
+        takes[used++] = *p == '|' ? ' ' : *p;
+    }
+    takes[used] = '\0';
+    reading->status =
+        ssan_fail(reading->err, SSAN_USAGE, 0, "--%s does not take '%.200s': it takes %s",
+                  info->name, word, takes);
+    return EINVAL;
+}
+
+/* A file that the tool is to write. Standard output belongs to the program. */
+static error_t take_file(struct reading *reading, int key, const char *word, const char **file)
+{
+    if (strcmp(word, "-") == 0) {
+        return refuse(reading,
+                      "--%s takes a file, not '%s': nothing goes to standard output, which is "
+                      "the program's",
+                      infos[key - KEY_FIRST - 1].name, word);
+    }
+    *file = word;
+    return 0;
+}
+
 /* Looks up the word of an option that takes one of several; names those that come later. */
 static error_t take_word(struct reading *reading, int key, const char *word, int *value)
 {
@@ -90,7 +125,7 @@ static error_t take_word(struct reading *reading, int key, const char *word, int
             return refuse(reading, "--%s %s is not there yet", name, word);
         }
     }
-    return refuse(reading, "--%s does not take '%s'", name, word);
+    return refuse_word(reading, key, word);
 }
 
 static bool is_seed(const char *text)
@@ -166,10 +201,11 @@ static error_t take_option(struct reading *reading, int key, const char *word)
     case KEY_SHADOW_LIMIT:
         return take_size(reading, word);
     case KEY_TRACE:
-        options->trace = word;
-        break;
+        return take_file(reading, key, word, &options->trace);
     case KEY_OUTPUT:
-        options->output = word;
+        return take_file(reading, key, word, &options->output);
+    case KEY_LISTING:
+        options->output = strcmp(word, "-") == 0 ? NULL : word;
         break;
     case KEY_QUIET:
         options->quiet = true;
@@ -195,67 +231,123 @@ static error_t take_option(struct reading *reading, int key, const char *word)
     return 0;
 }
 
-static error_t parse(int key, char *word, struct argp_state *state)
+/* What getopt_long takes: the options of the verb, then those of other verbs, so that they can be
+ * told from words that are no option at all. One of each name. */
+static void fill_list(struct option list[INFO_COUNT + 2], char letters[2 * INFO_COUNT + 8],
+                      const struct reading *reading)
 {
-    struct reading *reading = state->input;
+    size_t used = 0, i, j;
+    unsigned pass;
+    letters += sprintf(letters, "%s:h", reading->verb == VERB_RUN || reading->defaults ? "+" : "-");
+    memset(list, 0, (INFO_COUNT + 2) * sizeof *list);
+    list[used++] = (struct option){"help", no_argument, NULL, KEY_HELP};
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < INFO_COUNT; i++) {
+            bool ours = infos[i].verbs & (unsigned)reading->verb;
+            for (j = 0; j < used && strcmp(list[j].name, infos[i].name) != 0; j++) {
+            }
+            if (j < used || ours != (pass == 0)) {
+                continue;
+            }
+            list[used++] =
+                (struct option){infos[i].name, infos[i].argument ? required_argument : no_argument,
+                                NULL, (int)(KEY_FIRST + 1 + i)};
+            if (infos[i].letter) {
+                letters += sprintf(letters, "%c%s", infos[i].letter, infos[i].argument ? ":" : "");
+            }
+        }
+    }
+}
+
+/* The key of what getopt_long returns, which is a letter or a key already. */
+static int key_of(int found)
+{
+    size_t i;
+    for (i = 0; i < INFO_COUNT; i++) {
+        if (found && infos[i].letter == found) {
+            return (int)(KEY_FIRST + 1 + i);
+        }
+    }
+    return found == 'h' ? KEY_HELP : found;
+}
+
+static bool is_option(int key)
+{
+    return key > KEY_FIRST && key < KEY_HELP;
+}
+
+/* getopt_long has refused `word`. */
+static error_t refuse_option(struct reading *reading, const struct option *list, const char *word,
+                             bool lacks_value)
+{
+    int key = key_of(optopt);
+    char letter[3] = {'-', (char)optopt, '\0'};
+    size_t length, matches = 0;
+    if (lacks_value) {
+        const struct option_info *info = &infos[key - KEY_FIRST - 1];
+        return refuse(reading, "--%s takes a value: %s", info->name, info->argument);
+    }
+    if (is_option(key) || key == KEY_HELP) {
+        return refuse(reading, "--%s takes no value%s",
+                      key == KEY_HELP ? "help" : infos[key - KEY_FIRST - 1].name, "");
+    }
+    if (optopt) {
+        return refuse(reading, "unknown option '%s'%s", letter, "");
+    }
+    for (length = strcspn(word, "=") - 2; list->name; list++) {
+        matches += strncmp(list->name, word + 2, length) == 0;
+    }
+    return refuse(reading, matches > 1 ? "option '%s' fits several%s" : "unknown option '%s'%s",
+                  word, "");
+}
+
+static error_t take_key(struct reading *reading, int key, const char *word)
+{
+    const struct option_info *info;
     if (key == KEY_HELP) {
         reading->options->help = true;
         return 0;
     }
-    if (key > KEY_FIRST && key < KEY_HELP) {
-        if (!(infos[key - KEY_FIRST - 1].verbs & (unsigned)reading->verb)) {
-            return reading->defaults ? 0
-                                     : refuse(reading, "--%s is no option of this verb%s",
-                                              infos[key - KEY_FIRST - 1].name, "");
-        }
+    info = &infos[key - KEY_FIRST - 1];
+    if (info->verbs & (unsigned)reading->verb) {
         return take_option(reading, key, word);
     }
-    if (key == ARGP_KEY_ARG) {
-        if (reading->defaults) {
-            return refuse(reading, "STREAMSAN_OPTIONS holds '%s%s', which is no option", word, "");
-        }
-        if (reading->verb == VERB_RUN) {
-            reading->options->arguments = &state->argv[state->next - 1];
-            reading->options->argument_count = state->argc - state->next + 1;
-            state->next = state->argc;
-        } else {
-            reading->options->arguments[reading->options->argument_count++] = word;
-        }
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
+    return reading->defaults ? 0
+                             : refuse(reading, "--%s is no option of this verb%s", info->name, "");
 }
 
-/* The list for argp: all options, since those of the environment may be another verb's. */
-static void fill_list(struct argp_option list[INFO_COUNT + 2], unsigned verbs)
+/* Words that are no options: all that is left for `run`, else each as it comes. */
+static error_t take_argument(struct reading *reading, char *word)
 {
-    size_t i, used = 0;
-    memset(list, 0, (INFO_COUNT + 2) * sizeof *list);
-    for (i = 0; i < INFO_COUNT; i++) {
-        if (infos[i].verbs & verbs) {
-            list[used++] = (struct argp_option){.name = infos[i].name,
-                                                .key = (int)(KEY_FIRST + 1 + i),
-                                                .arg = infos[i].argument,
-                                                .doc = infos[i].help};
-        }
+    struct options *options = reading->options;
+    if (reading->defaults) {
+        return refuse(reading, "it holds '%s%s', which is no option", word, "");
     }
-    list[used] = (struct argp_option){.name = "help", .key = KEY_HELP, .doc = "print this help"};
+    options->arguments[options->argument_count++] = word;
+    options->arguments[options->argument_count] = NULL;
+    return 0;
 }
 
 static enum ssan_status read_words(struct reading *reading, int argc, char **argv)
 {
-    struct argp_option list[INFO_COUNT + 2];
-    struct argp argp = {.options = list, .parser = parse};
-    unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP;
-    error_t error;
-    fill_list(list, VERB_RUN | VERB_CHECK | VERB_DUMP);
-    if (reading->verb == VERB_RUN) {
-        flags |= ARGP_IN_ORDER;
+    struct option list[INFO_COUNT + 2];
+    char letters[2 * INFO_COUNT + 8];
+    error_t error = 0;
+    int found;
+    fill_list(list, letters, reading);
+    opterr = 0;
+    optind = 0; /* anew */
+    while (!error && (found = getopt_long(argc, argv, letters, list, NULL)) != -1) {
+        if (found == '?' || found == ':') {
+            error = refuse_option(reading, list, argv[optind - 1], found == ':');
+        } else if (found == WORD) {
+            error = take_argument(reading, optarg);
+        } else {
+            error = take_key(reading, key_of(found), optarg);
+        }
     }
-    error = argp_parse(&argp, argc, argv, flags, NULL, reading);
-    if (error && reading->status == SSAN_OK) {
-        reading->status =
-            ssan_fail(reading->err, error == ENOMEM ? SSAN_NO_MEMORY : SSAN_USAGE, 0, "%s", "");
+    while (!error && optind < argc) {
+        error = take_argument(reading, argv[optind++]);
     }
     return reading->status;
 }
@@ -307,6 +399,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     if (!options->arguments || !words || !(words[0] = arena_strdup(&options->arena, name))) {
         return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
+    options->arguments[0] = NULL;
     memcpy(words + 1, argv + 1, (size_t)argc * sizeof *words); /* with the NULL at the end */
     if (defaults) {
         status = read_defaults(&reading, defaults);
@@ -325,10 +418,20 @@ void options_finish(struct options *options)
 void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,
                   const char *summary)
 {
-    struct argp_option list[INFO_COUNT + 2];
+    struct argp_option list[INFO_COUNT + 2] = {0};
     char program[64];
     struct argp argp = {.options = list, .args_doc = arguments, .doc = summary};
-    fill_list(list, verb);
+    size_t i, used = 0;
+    for (i = 0; i < INFO_COUNT; i++) {
+        if (infos[i].verbs & (unsigned)verb) {
+            list[used++] = (struct argp_option){.name = infos[i].name,
+                                                .key = infos[i].letter ? infos[i].letter
+                                                                       : (int)(KEY_FIRST + 1 + i),
+                                                .arg = infos[i].argument,
+                                                .doc = infos[i].help};
+        }
+    }
+    list[used] = (struct argp_option){.name = "help", .key = 'h', .doc = "print this help"};
     snprintf(program, sizeof program, "streamsan %s", name);
     argp_help(&argp, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, program);
 }

@@ -137,7 +137,12 @@ static void later_parts_are_named(void **state)
 
 static void wrong_words(void **state)
 {
-    refused("--device abacus", NULL, "does not take 'abacus'");
+    refused("--device abacus", NULL, "--device does not take 'abacus': it takes auto, virtual");
+    refused("--schedule eagre", NULL, "does not take 'eagre': it takes eager, lazy, random:SEED");
+    refused("--format xml", NULL, "does not take 'xml': it takes text, json");
+    refused("--output - x", NULL, "--output takes a file, not '-'");
+    refused("--trace - x", NULL, "--trace takes a file, not '-'");
+    refused("x", "--output -", "STREAMSAN_OPTIONS: --output takes a file");
     refused("--schedule random", NULL, "takes a number");
     refused("--schedule random:x", NULL, "takes a number");
     refused("--error-exitcode 0", NULL, "from 1 to 255");
@@ -152,12 +157,49 @@ static void wrong_words(void **state)
     refused("", "'open", "does not end");
 }
 
-/* getopt tells these itself, on stderr. */
 static void unknown_options(void **state)
 {
-    refused("--frobnicate -- x", NULL, "");
-    refused("--output", NULL, "");
-    refused("--quiet=1 -- x", NULL, "");
+    refused("--frobnicate -- x", NULL, "unknown option '--frobnicate'");
+    refused("--frobnicate=1 -- x", NULL, "unknown option '--frobnicate=1'");
+    refused("-x -- x", NULL, "unknown option '-x'");
+    refused("-qx -- x", NULL, "unknown option '-x'");
+    refused("--output", NULL, "--output takes a value: FILE");
+    refused("--quiet=1 -- x", NULL, "--quiet takes no value");
+    refused("--help=1 -- x", NULL, "--help takes no value");
+    refused("--o x", NULL, "option '--o' fits several");
+    refused("", "--frobnicate", "STREAMSAN_OPTIONS: unknown option '--frobnicate'");
+    refused("", "--quiet -x", "STREAMSAN_OPTIONS: unknown option '-x'");
+}
+
+static void letters_and_beginnings(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN, "-qv --sched lazy prog -q", NULL, &err),
+                     SSAN_OK);
+    assert_true(options.quiet && options.verbose);
+    assert_string_equal(options.schedule, "lazy");
+    assert_int_equal(options.argument_count, 2);
+    options_finish(&options);
+    assert_int_equal(read_words(&options, VERB_CHECK, "a -h", NULL, &err), SSAN_OK);
+    assert_true(options.help);
+    options_finish(&options);
+}
+
+static void dump_may_say_standard_output(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_DUMP, "--output - t", NULL, &err), SSAN_OK);
+    assert_null(options.output);
+    options_finish(&options);
+    assert_int_equal(read_words(&options, VERB_DUMP, "--output x t -- -q", NULL, &err), SSAN_OK);
+    assert_string_equal(options.output, "x");
+    assert_int_equal(options.argument_count, 2);
+    options_finish(&options);
+    assert_int_equal(read_words(&options, VERB_DUMP, "--quiet t", NULL, &err), SSAN_USAGE);
+    assert_string_equal(err.text, "--quiet is no option of this verb");
+    options_finish(&options);
 }
 
 static void no_memory(void **state)
@@ -186,6 +228,8 @@ int main(void)
         cmocka_unit_test(later_parts_are_named),
         cmocka_unit_test(wrong_words),
         cmocka_unit_test(unknown_options),
+        cmocka_unit_test(letters_and_beginnings),
+        cmocka_unit_test(dump_may_say_standard_output),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
