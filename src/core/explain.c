@@ -94,6 +94,7 @@ static bool fill_run(struct report *report, const struct history *history)
     run->exit_code = (int)history->exit_code;
     run->cut = history->cut || !history->exited;
     run->fault = history->fault;
+    run->fault_error = history->fault_error;
     if (history->fault) {
         run->fault_at = history_place(history, history->fault_site);
     }

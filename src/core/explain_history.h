@@ -144,7 +144,7 @@ struct history {
     enum ssan_accesses accesses;
     enum ssan_host_scope host_scope;
     const char *schedule, *fault;
-    uint32_t fault_site, exit_code;
+    uint32_t fault_site, fault_error, exit_code;
     bool exited, cut, strict;
     uint64_t event_count;   /* events of the trace that were read */
     uint32_t *place_calls;  /* indices of calls, by place and then in order */

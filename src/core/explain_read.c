@@ -295,6 +295,7 @@ static bool take_run(struct reader_state *state, const struct ssan_event *event)
         if (!history->fault) {
             history->fault = read_text(state, event->fault.text);
             history->fault_site = event->fault.site;
+            history->fault_error = event->fault.error;
             return history->fault != NULL;
         }
         return true;

@@ -229,6 +229,7 @@ static bool merge_run(struct run_info *into, const struct run_info *more, struct
     }
     if (!into->fault) {
         into->fault = more->fault;
+        into->fault_error = more->fault_error;
         into->fault_at = more->fault_at;
     }
     return merge_unsupported(into, more, arena) && merge_reasons(into, more, arena);

@@ -5,6 +5,8 @@
  * sets them one by one. */
 #include "report/verdict.h"
 
+#include "report/words.h"
+
 #include <inttypes.h>
 
 #define UNSUPPORTED_NAMED 6 /* calls named in the verdict line; the rest is counted */
@@ -55,6 +57,36 @@ static void unsupported_reasons(struct strbuf *out, const struct run_info *run, 
     }
 }
 
+/* What kind of device fault it was, by the CUDA error code that the program got. */
+static const char *fault_word(uint32_t error)
+{
+    static const struct {
+        uint32_t error;
+        const char *word;
+    } words[] = {
+        {2, "out of memory"},      {700, "illegal address"},     {702, "launch timeout"},
+        {710, "failed assertion"}, {715, "illegal instruction"}, {716, "misaligned address"},
+        {719, "launch failure"},
+    };
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].error == error) {
+            return words[i].word;
+        }
+    }
+    return "unknown error";
+}
+
+static void fault_reason(struct strbuf *out, const struct run_info *run)
+{
+    say(out, "a device fault ended the run early (%s", fault_word(run->fault_error));
+    if (out && (run->fault_at.file || run->fault_at.function)) {
+        strbuf_puts(out, " at ");
+        words_place_full(out, &run->fault_at);
+    }
+    say(out, ")");
+}
+
 /* Appends why the run is incomplete and returns how many reasons there are; `out` NULL: only
  * counts. */
 static size_t reasons(struct strbuf *out, const struct report *report)
@@ -65,7 +97,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
     size_t count = 0, i;
     if (run->fault) {
         part(out, &count);
-        say(out, "a device fault ended the run early");
+        fault_reason(out, run);
     }
     unsupported_reasons(out, run, &count);
     for (i = 0; i < ssan_loss_count; i++) {
@@ -78,9 +110,10 @@ static size_t reasons(struct strbuf *out, const struct report *report)
     if (run->cut) {
         part(out, &count);
         if (run->exit_signal > 0) {
-            say(out, "signal %d ended the program and left its trace unsealed", run->exit_signal);
+            say(out, "signal %d ended the program before it had finished its trace",
+                run->exit_signal);
         } else {
-            say(out, "the trace ends before the program did");
+            say(out, "the program ended without finishing its trace (killed or _exit)");
         }
     }
     if (run->open_operations > 0) {
@@ -98,7 +131,9 @@ static size_t reasons(struct strbuf *out, const struct report *report)
     }
     if (report->totals.operations == 0) {
         part(out, &count);
-        say(out, "no CUDA operation was seen");
+        say(out, "no CUDA operation was %s",
+            run->source == SSAN_producer_VIRTUAL_DEVICE && run->trace_bytes > 0 ? "accepted"
+                                                                                : "seen");
     }
     return count;
 }
@@ -191,9 +226,9 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
                       plural(verdict->errors), verdict->by_family[FAMILY_RACE],
                       verdict->by_family[FAMILY_LIFETIME], verdict->by_family[FAMILY_MISUSE]);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
-        strbuf_puts(out, "no error, but ");
+        strbuf_puts(out, report->run.fault ? "" : "no error, but ");
         reasons(out, report);
-        strbuf_puts(out, "; ");
+        strbuf_puts(out, report->run.fault ? ", no race or lifetime error; " : "; ");
     }
     strbuf_printf(out, "%zu warning%s, %zu advice", verdict->warnings, plural(verdict->warnings),
                   verdict->advice);

@@ -400,6 +400,7 @@ void fixture_losses(struct report *report)
     report->run.open_operations = 2;
     report->run.cut = true;
     report->run.fault = "scale reads 4 bytes at an address that is in no allocation";
+    report->run.fault_error = 700;
     report->run.fault_at = (struct place){FILE_NAME, "scale", 9, NULL};
     report->run.has_exit = false;
     report->run.exit_signal = 9;

@@ -76,8 +76,9 @@ __device__ void *malloc(size_t size) __attribute__((nothrow, malloc));
 __device__ void free(void *ptr) __attribute__((nothrow));
 __device__ void __assertfail(const char *message, const char *file, unsigned int line,
                              const char *function, size_t char_size);
-__device__ static inline void __assert_fail(const char *message, const char *file,
-                                            unsigned int line, const char *function)
+/* Inlined, so that a failed assertion has the line of the program, not one of this header. */
+__device__ static inline __attribute__((always_inline, nodebug)) void
+__assert_fail(const char *message, const char *file, unsigned int line, const char *function)
 {
     __assertfail(message, file, line, function, sizeof(char));
 }
