@@ -146,6 +146,7 @@ static bool make_works(struct explainer *explainer)
             checker->works[checker->work_count] = (struct work){
                 .hazard = &hazards[i],
                 .key = key,
+                .pair_key = hazard_pair_key(&explainer->history, &hazards[i]),
                 .count = hazards[i].count,
                 .severity = effective_severity(explainer->options, &hazards[i]),
             };
@@ -325,6 +326,8 @@ static void fill_nearest(struct explainer *explainer, struct finding *finding,
     nearest->record = op_of_item(explainer, miss->record);
     nearest->other_record = op_of_item(explainer, miss->other_record);
     nearest->wait = op_of_item(explainer, miss->wait);
+    nearest->reversed = miss->reversed;
+    nearest->elsewhere = miss->elsewhere;
     if (miss->sync != HISTORY_NONE) {
         const uint64_t position = history->syncs.items[miss->sync].position;
         nearest->wait = tables_op(&explainer->tables, call_at_position(history, position));

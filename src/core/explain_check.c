@@ -270,14 +270,17 @@ static size_t teller_of(const struct checker *checker, size_t b, bool only_top)
     return best;
 }
 
-/* Whether two findings stand between the same two operations, so that one edge would order both. */
-static bool is_same_pair(const struct hazard *a, const struct hazard *b)
+/* Whether two findings stand between the same two operations, or the same two places of the source,
+ * so that one edge would order both. */
+static bool is_same_pair(const struct work *a, const struct work *b)
 {
-    return a->first.position == b->first.position && a->then.position == b->then.position;
+    const struct hazard *one = a->hazard, *two = b->hazard;
+    return (a->pair_key != 0 && a->pair_key == b->pair_key) ||
+           (one->first.position == two->first.position && one->then.position == two->then.position);
 }
 
-/* Where no fix is known, the strongest finding of a pair of operations tells the others of it;
- * `b` itself when it is that one. */
+/* Where no fix is known, the strongest finding of a pair of operations or places tells the others
+ * of it; `b` itself when it is that one. */
 static size_t teller_of_pair(const struct checker *checker, size_t b)
 {
     const struct work *folds = &checker->works[b];
@@ -285,7 +288,7 @@ static size_t teller_of_pair(const struct checker *checker, size_t b)
     for (size_t a = 0; a < checker->work_count && !folds->fix; a++) {
         const struct work *tells = &checker->works[a], *so_far = &checker->works[best];
         if (a != b && !tells->fix && tells->folded_into == a && may_tell(tells, so_far) &&
-            may_tell(tells, folds) && is_same_pair(tells->hazard, folds->hazard) &&
+            may_tell(tells, folds) && is_same_pair(tells, folds) &&
             (is_stronger(tells, so_far) || (!is_stronger(so_far, tells) && a < best))) {
             best = a;
         }

@@ -9,7 +9,7 @@
 /* A finding in the making: hazards of one key. */
 struct work {
     const struct hazard *hazard; /* the one that tells: the gravest, of these the earliest */
-    uint64_t key, count;
+    uint64_t key, pair_key, count;
     enum severity severity;
     struct pair pair;
     struct miss miss;

@@ -60,6 +60,16 @@ uint64_t hazard_key(const struct history *history, const struct hazard *hazard)
     return hash;
 }
 
+uint64_t hazard_pair_key(const struct history *history, const struct hazard *hazard)
+{
+    if (history_site(history, hazard->first.site)->stack_key == 0 ||
+        history_site(history, hazard->then.site)->stack_key == 0) {
+        return 0;
+    }
+    const uint64_t hash = add_side(HASH_SEED, history, &hazard->first);
+    return add_side(hash, history, &hazard->then) | 1;
+}
+
 uint64_t hazard_identity(const struct history *history, const struct hazard *hazard,
                          const char *buffer_name)
 {

@@ -8,6 +8,10 @@
  */
 uint64_t hazard_key(const struct history *history, const struct hazard *hazard);
 
+/* Same for all hazards between calls at the same two places, whatever the check and the block; 0
+ * where a place is unknown. */
+uint64_t hazard_pair_key(const struct history *history, const struct hazard *hazard);
+
 /* Same in every run of a program, whatever the device and the lines: check, both kernels or calls,
  * both enclosing functions, the buffer's name or (NULL) its allocating function. Without the
  * ordinal among equals. */

@@ -249,6 +249,38 @@ static bool event_rows(const struct history *history, const struct around *aroun
     return true;
 }
 
+/* Whether anybody waits for the event of a record while that record is its latest. */
+static bool is_waited_for(const struct history *history, uint32_t record)
+{
+    const struct hist_event *event = &history->events.items[history->items.items[record].event];
+    for (size_t i = 0; i < event->waits.count; i++) {
+        if (history->items.items[event->waits.items[i]].record == record) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < history->syncs.count; i++) {
+        if (is_event_sync(&history->syncs.items[i]) && history->syncs.items[i].record == record) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last wait of p's stream before c for a record on the stream of c; HISTORY_NONE: none. */
+static uint32_t wait_of_first(const struct history *history, const struct hist_item *p,
+                              const struct hist_item *c)
+{
+    const struct hist_stream *from = &history->streams.items[p->stream];
+    for (size_t i = history_items_before(history, p->stream, c->position); i-- > 0;) {
+        const struct hist_item *item = &history->items.items[from->items.items[i]];
+        if (item->kind == SSAN_op_kind_WAIT && item->record != HISTORY_NONE &&
+            history->items.items[item->record].stream == c->stream) {
+            return from->items.items[i];
+        }
+    }
+    return HISTORY_NONE;
+}
+
 static void nearest_of_streams(const struct history *history, const struct pair *pair,
                                struct miss *miss)
 {
@@ -277,6 +309,9 @@ static void nearest_of_streams(const struct history *history, const struct pair 
         miss->kind = NEAREST_LEGACY_EXEMPT;
     } else if (history->strict && p->thread != c->thread) {
         miss->kind = NEAREST_HOST_THREADS;
+    } else {
+        miss->wait = wait_of_first(history, p, c);
+        miss->reversed = miss->wait != HISTORY_NONE;
     }
 }
 
@@ -363,5 +398,7 @@ bool nearest_find(const struct history *history, const struct pair *pair, struct
     } else {
         nearest_of_host(history, pair, miss);
     }
+    miss->elsewhere =
+        miss->kind == NEAREST_RECORDED_NOT_WAITED && is_waited_for(history, miss->record);
     return ok;
 }

@@ -19,7 +19,9 @@ struct miss {
     uint32_t seen_seq, needed_seq;
     uint32_t event, other_event;
     uint32_t record, wait, other_record; /* items */
-    uint32_t sync;                       /* the host's wait, in place of `wait` */
+    bool elsewhere;                      /* NEAREST_RECORDED_NOT_WAITED: somebody else waits */
+    bool reversed; /* NEAREST_NONE: `wait` is one of first's stream for then's */
+    uint32_t sync; /* the host's wait, in place of `wait` */
 };
 
 struct pair pair_of(const struct history *history, const struct hazard *hazard, bool documented);

@@ -98,12 +98,16 @@ static bool add(struct placed_edits *edits, struct edit edit)
     return VEC_PUSH(edits, (struct placed_edit){edit, edits->count});
 }
 
-/* The id of a stream that a statement before `position` uses. */
+/* The id of a stream that a statement of `thread` before `position` uses. A per-thread default
+ * stream has no name in another thread. */
 static uint32_t used_stream(const struct history *history, struct placed_edits *edits,
-                            uint32_t stream, uint64_t position)
+                            uint32_t stream, uint32_t thread, uint64_t position)
 {
-    edits->impossible |= history->streams.items[stream].destroyed < position;
-    return history->streams.items[stream].id;
+    const struct hist_stream *used = &history->streams.items[stream];
+    edits->impossible |=
+        used->destroyed < position ||
+        (used->flavour == SSAN_stream_flavour_PER_THREAD && used->thread != thread);
+    return used->id;
 }
 
 /* The last item that a stream was given before `position`; 0: none. */
@@ -122,6 +126,7 @@ static bool add_new_wait(const struct history *history, const struct change *cha
 {
     size_t count, begin = 0;
     uint64_t position = at->position;
+    uint32_t thread = at->thread;
     const uint32_t *passes = passes_of(history, &change->record_call, &count);
     if (change->record_call != change->call) {
         position = 0;
@@ -129,21 +134,23 @@ static bool add_new_wait(const struct history *history, const struct change *cha
              i++) {
             if (begins_pass(history, passes, i, &begin)) {
                 position = history->calls.items[passes[i]].position;
+                thread = history->calls.items[passes[i]].thread;
             }
         }
     }
     const uint32_t from = stream_near(history, change->from, at);
     const uint64_t op = last_op(history, from, position);
-    (void)used_stream(history, edits, from, position);
+    const uint32_t to =
+        used_stream(history, edits, stream_near(history, change->to, at), at->thread, at->position);
+    (void)used_stream(history, edits, from, thread, position);
     if (op == 0) {
         return true; /* nothing recorded: the wait orders nothing */
     }
-    return add(edits, (struct edit){
-                          .before = at->position,
-                          .kind = EDIT_WAIT_ITEM,
-                          .thread = at->thread,
-                          .stream = history->streams.items[stream_near(history, change->to, at)].id,
-                          .op = op});
+    return add(edits, (struct edit){.before = at->position,
+                                    .kind = EDIT_WAIT_ITEM,
+                                    .thread = at->thread,
+                                    .stream = to,
+                                    .op = op});
 }
 
 /* The id of the event of an item like `ref`, which a statement before `at` uses. */
@@ -166,22 +173,22 @@ static bool add_change(const struct history *history, const struct change *chang
         return true; /* not by pass: see place_drops */
     case CHANGE_WAIT:
         edit.kind = EDIT_WAIT_LATEST;
-        edit.stream =
-            used_stream(history, edits, stream_near(history, change->to, at), at->position);
+        edit.stream = used_stream(history, edits, stream_near(history, change->to, at), at->thread,
+                                  at->position);
         edit.event = used_event(history, edits, change->event, at);
         break;
     case CHANGE_RECORD:
         edit.kind = EDIT_RECORD;
-        edit.stream =
-            used_stream(history, edits, stream_near(history, change->from, at), at->position);
+        edit.stream = used_stream(history, edits, stream_near(history, change->from, at),
+                                  at->thread, at->position);
         edit.event = used_event(history, edits, change->event, at);
         break;
     case CHANGE_WAIT_NEW:
         return add_new_wait(history, change, at, edits);
     case CHANGE_JOIN_STREAM:
         edit.kind = EDIT_HOST_JOIN_STREAM;
-        edit.stream =
-            used_stream(history, edits, stream_near(history, change->from, at), at->position);
+        edit.stream = used_stream(history, edits, stream_near(history, change->from, at),
+                                  at->thread, at->position);
         break;
     case CHANGE_JOIN_DEVICE:
         edit.kind = EDIT_HOST_JOIN;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "core/explain_read_parts.h"
 
 const char *read_text(struct reader_state *state, struct ssan_str text)
@@ -100,10 +101,30 @@ static void on_event_destroy(struct reader_state *state, uint32_t event)
     }
 }
 
+/* The text of a name on one line: control characters are spelled as in C. NULL when out of memory.
+ */
+static const char *one_line(struct reader_state *state, struct ssan_str text)
+{
+    struct strbuf plain = {0};
+    for (uint32_t i = 0; i < text.length; i++) {
+        const unsigned char c = (unsigned char)text.ptr[i];
+        if (c == '\n' || c == '\t' || c == '\r') {
+            strbuf_puts(&plain, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+        } else if (c < 0x20 || c == 0x7f) {
+            strbuf_printf(&plain, "\\x%02x", c);
+        } else {
+            strbuf_add(&plain, text.ptr + i, 1);
+        }
+    }
+    const char *kept = plain.failed ? NULL : read_intern(state, ssan_str(strbuf_text(&plain)));
+    strbuf_finish(&plain);
+    return kept;
+}
+
 static bool on_name(struct reader_state *state, const struct ssan_ev_name *ev)
 {
     struct history *history = state->history;
-    const char *text = read_intern(state, ev->text);
+    const char *text = one_line(state, ev->text);
     if (!text || ev->text.length == 0) {
         return text != NULL;
     }

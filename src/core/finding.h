@@ -111,6 +111,8 @@ struct nearest {
         other_event;  /* the event that would serve; wrong-event, re-recorded: the other one */
     int record, wait; /* operations (indices), -1 none; host-late: wait is a ROP_SYNC */
     int other_record; /* wrong-event, re-recorded: the record the wait really used */
+    bool elsewhere;   /* recorded-not-waited: another stream or the host waits for the event */
+    bool reversed;    /* none: `wait` is one of first's stream for then's */
 };
 
 enum fix_kind {

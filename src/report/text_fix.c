@@ -228,10 +228,30 @@ static void checked(struct strbuf *out, const struct fix *fix)
     strbuf_finish(&text);
 }
 
+/* Why an error has no fix. */
+static void no_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct report_op *first = words_op(report, finding->first.op);
+    const struct report_op *then = words_op(report, finding->then.op);
+    if (!finding->has_missing || finding->severity != SEVERITY_ERROR || !first || !then) {
+        return;
+    }
+    const struct place *a = &first->at, *b = &then->at;
+    const char *why = "no edit that was tried removes the finding";
+    if (!a->file || !b->file) {
+        why = "the source lines are not known";
+    } else if (!words_is_host(first) && !words_is_host(then) && a->line == b->line &&
+               strcmp(a->file, b->file) == 0) {
+        why = "both operations are enqueued by the same line";
+    }
+    strbuf_printf(out, "  %-11snone printed: %s\n\n", "fix", why);
+}
+
 void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     struct strbuf text = {0};
     if (!finding->fix || !finding->fix->checked) {
+        no_fix(out, report, finding);
         return;
     }
     lead(&text, report, finding);

@@ -150,6 +150,40 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    return a->file && b->file && a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+/* The innermost frame of `side` that tells the sides apart where both stand on one line, as in a
+ * wrapper that is called from two lines; NULL: none. */
+static const struct place *caller_of(const struct report_op *side, const struct report_op *other)
+{
+    size_t i = 0;
+    if (!side || !other || side->stack_count == 0 || other->stack_count == 0) {
+        return NULL;
+    }
+    while (i < side->stack_count && i < other->stack_count &&
+           is_same_place(&side->stack[i], &other->stack[i])) {
+        i++;
+    }
+    return i > 0 && i < side->stack_count && side->stack[i].file ? &side->stack[i] : NULL;
+}
+
+static void print_caller(struct strbuf *out, const struct report_op *side,
+                         const struct report_op *other)
+{
+    const struct place *caller = caller_of(side, other);
+    struct strbuf text = {0};
+    if (caller) {
+        strbuf_puts(&text, "called at ");
+        words_place_full(&text, caller);
+        layout_wrap(out, NULL, strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
 void text_sides(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     struct row rows[2] = {0};
@@ -170,8 +204,12 @@ void text_sides(struct strbuf *out, const struct report *report, const struct fi
         widths[i] = larger(rows[0].cells[i].length, rows[1].cells[i].length);
         total += widths[i] + (widths[i] > 0 && i > 0 ? 3 : 0);
     }
+    const struct report_op *first = words_op(report, finding->first.op);
+    const struct report_op *then = words_op(report, finding->then.op);
     print_row(out, "first", &rows[0], widths, total > REPORT_COLUMNS);
+    print_caller(out, first, then);
     print_row(out, "then", &rows[1], widths, total > REPORT_COLUMNS);
+    print_caller(out, then, first);
     for (i = 0; i < CELL_COUNT; i++) {
         out->failed |= rows[0].cells[i].failed || rows[1].cells[i].failed;
         strbuf_finish(&rows[0].cells[i]);

@@ -65,8 +65,15 @@ static void recorded_not_waited(struct strbuf *out, const struct miss *miss)
     at_op(out, miss, miss->nearest->record);
     strbuf_puts(out, ") covers ");
     label(out, miss, miss->finding->first.op);
-    strbuf_puts(out, words_is_host(then) ? ", but the host does not wait for it "
-                                         : ", but no stream waits for it ");
+    if (words_is_host(then)) {
+        strbuf_puts(out, ", but the host does not wait for it ");
+    } else if (miss->nearest->elsewhere) {
+        strbuf_puts(out, ", but ");
+        words_lane(out, miss->report, miss->finding->then.op);
+        strbuf_puts(out, " does not wait for it ");
+    } else {
+        strbuf_puts(out, ", but no stream waits for it ");
+    }
     before_then(out, miss);
     strbuf_puts(out, ".");
 }
@@ -179,6 +186,24 @@ static void host_threads(struct strbuf *out, const struct miss *miss)
     strbuf_puts(out, " after that.");
 }
 
+static void none(struct strbuf *out, const struct miss *miss)
+{
+    if (miss->nearest->reversed) {
+        words_lane(out, miss->report, miss->finding->first.op);
+        strbuf_puts(out, " waits for ");
+        words_lane(out, miss->report, miss->finding->then.op);
+        strbuf_puts(out, " at ");
+        at_op(out, miss, miss->nearest->wait);
+        strbuf_puts(out, ", but not the other way round.");
+        return;
+    }
+    strbuf_puts(out, "nothing orders ");
+    words_lane(out, miss->report, miss->finding->first.op);
+    strbuf_puts(out, " and ");
+    words_lane(out, miss->report, miss->finding->then.op);
+    strbuf_puts(out, " at all.");
+}
+
 void text_nearest(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     struct miss miss = {report, finding, &finding->nearest, words_site(report, finding)->file};
@@ -214,11 +239,7 @@ void text_nearest(struct strbuf *out, const struct report *report, const struct 
         host_threads(out, &miss);
         break;
     case NEAREST_NONE:
-        strbuf_puts(out, "nothing orders ");
-        words_lane(out, report, finding->first.op);
-        strbuf_puts(out, " and ");
-        words_lane(out, report, finding->then.op);
-        strbuf_puts(out, " at all.");
+        none(out, &miss);
         break;
     }
 }

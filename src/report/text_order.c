@@ -111,8 +111,9 @@ static void add_cell(struct strbuf *out, const struct table *table, int index, b
 }
 
 /* ". . . .  nobody waits for it" in the right column, beside the record that would have served. */
-static void add_lonely(struct strbuf *out, size_t column)
+static void add_lonely(struct strbuf *out, const struct table *table, size_t column)
 {
+    struct strbuf lane = {0};
     size_t at = out->length;
     while (at > 0 && out->text[at - 1] != '\n') {
         at--;
@@ -122,7 +123,15 @@ static void add_lonely(struct strbuf *out, size_t column)
         strbuf_puts(out, ". ");
     }
     strbuf_pad_to(out, column);
-    strbuf_puts(out, "nobody waits for it");
+    if (table->finding->nearest.elsewhere) {
+        words_lane(&lane, table->report, table->finding->then.op);
+        strbuf_puts(&lane, " does not wait for it");
+        layout_elide(out, strbuf_text(&lane), REPORT_COLUMNS - column);
+    } else {
+        strbuf_puts(out, "nobody waits for it");
+    }
+    out->failed |= lane.failed;
+    strbuf_finish(&lane);
 }
 
 static void add_mark(struct strbuf *out, const struct table *table)
@@ -159,7 +168,7 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     strbuf_puts(out, strbuf_text(&mark));
     if (finding->has_missing && finding->nearest.kind == NEAREST_RECORDED_NOT_WAITED &&
         index == finding->nearest.record && !right) {
-        add_lonely(out, middle);
+        add_lonely(out, table, middle);
     }
     strbuf_puts(out, "\n");
     out->failed |= cell.failed || line.failed || mark.failed;

@@ -70,7 +70,7 @@ static struct finding *add_finding(struct report *report, const char *id, enum c
         .then.op = then,
         .stream = -1,
         .event = -1,
-        .nearest = {NEAREST_NONE, -1, -1, -1, -1, -1},
+        .nearest = {NEAREST_NONE, -1, -1, -1, -1, -1, false, false},
         .count = 1,
     };
     report->findings[report->finding_count++] = finding;
@@ -217,7 +217,8 @@ void fixture_handover(struct report *report)
     finding->then = (struct finding_side){3, SSAN_access_READ, &add_line, 1, 4};
     finding->has_missing = true;
     finding->needed_seq = 2;
-    finding->nearest = (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 2, -1, -1};
+    finding->nearest =
+        (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 2, -1, -1, false, false};
     handover_fix(report, finding);
     list = make(report, sizeof *list);
     list[0] = folded;
@@ -242,7 +243,7 @@ void fixture_set_nearest(struct report *report, enum nearest_kind kind)
     add_op(report, "h1.1", "H1", ROP_SYNC, -1, at(FILE_NAME, 37, NULL))->call =
         "cudaStreamSynchronize";
     report->ops[wait].thread = 2;
-    finding->nearest = (struct nearest){kind, 0, -1, 2, wait, -1};
+    finding->nearest = (struct nearest){kind, 0, -1, 2, wait, -1, false, false};
     if (kind == NEAREST_WRONG_EVENT) {
         finding->nearest.other_event = other_event;
         finding->nearest.other_record = early;
@@ -254,7 +255,7 @@ void fixture_set_nearest(struct report *report, enum nearest_kind kind)
         finding->nearest.wait = sync;
     } else if (kind == NEAREST_NONE || kind == NEAREST_LEGACY_EXEMPT ||
                kind == NEAREST_PAGEABLE_STAGING) {
-        finding->nearest = (struct nearest){kind, -1, -1, -1, -1, -1};
+        finding->nearest = (struct nearest){kind, -1, -1, -1, -1, -1, false, false};
     }
 }
 
@@ -286,7 +287,8 @@ void fixture_host_write(struct report *report)
     finding->seen_seq = 3;
     finding->needed_seq = 4;
     finding->count = 4;
-    finding->nearest = (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 1, -1, -1};
+    finding->nearest =
+        (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 1, -1, -1, false, false};
     edit = make(report, sizeof *edit);
     *edit = (struct source_edit){"stage.cu", 52, "cudaEventSynchronize(sent);", false};
     leaves = make(report, sizeof *leaves);

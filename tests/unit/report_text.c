@@ -53,6 +53,66 @@ static void each_miss_has_its_sentence(void **state)
     }
 }
 
+static void who_waits_is_told_as_it_is(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    fixture_handover(&report);
+    report.findings[0]->nearest.elsewhere = true;
+    text_nearest(&text, &report, report.findings[0]);
+    assert_string_equal(strbuf_text(&text), "'ready' (recorded at :33) covers P2, but 'consumer' "
+                                            "does not wait for it before C1.");
+    strbuf_clear(&text);
+    report_text(&text, &report, &(struct text_options){0});
+    assert_null(strstr(strbuf_text(&text), "nobody"));
+    assert_non_null(strstr(strbuf_text(&text), "'consumer' does not wait for it\n"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void a_wait_the_wrong_way_round_is_told(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    fixture_handover(&report);
+    fixture_set_nearest(&report, NEAREST_WAITED_LATE);
+    report.findings[0]->nearest.kind = NEAREST_NONE;
+    report.findings[0]->nearest.reversed = true;
+    text_nearest(&text, &report, report.findings[0]);
+    assert_string_equal(strbuf_text(&text), "'producer' waits for 'consumer' at :36, but not the "
+                                            "other way round.");
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void an_error_without_fix_says_why(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    fixture_handover(&report);
+    struct finding *finding = report.findings[0];
+    struct report_op *first = &report.ops[finding->first.op], *then = &report.ops[finding->then.op];
+    finding->fix = NULL;
+    text_fix(&text, &report, finding);
+    assert_non_null(strstr(strbuf_text(&text), "none printed: no edit that was tried removes"));
+    strbuf_clear(&text);
+    struct place outer[2][2] = {{then->at, then->at}, {then->at, then->at}};
+    outer[0][1].line = 101;
+    outer[1][1].line = 102;
+    first->at = then->at;
+    first->stack = outer[0];
+    then->stack = outer[1];
+    first->stack_count = then->stack_count = 2;
+    text_fix(&text, &report, finding);
+    assert_non_null(strstr(strbuf_text(&text), "both operations are enqueued by the same line"));
+    strbuf_clear(&text);
+    text_sides(&text, &report, finding);
+    assert_non_null(strstr(strbuf_text(&text), "called at handover.cu:101\n"));
+    assert_non_null(strstr(strbuf_text(&text), "called at handover.cu:102\n"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
 static void one_blocking_stream_is_not_exempt(void **state)
 {
     struct report report;
@@ -227,6 +287,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_miss_has_its_sentence),
+        cmocka_unit_test(who_waits_is_told_as_it_is),
+        cmocka_unit_test(a_wait_the_wrong_way_round_is_told),
+        cmocka_unit_test(an_error_without_fix_says_why),
         cmocka_unit_test(one_blocking_stream_is_not_exempt),
         cmocka_unit_test(bodies_keep_their_width),
         cmocka_unit_test(pointers_only_when_asked),
