@@ -25,7 +25,7 @@ enum ssan_annotation_kind {
     SSAN_ANNOTATE_HAPPENS_AFTER = 7,  /* object: acquire */
     SSAN_ANNOTATE_POOL_ALLOC = 8,     /* pool, object, bytes */
     SSAN_ANNOTATE_POOL_FREE = 9,      /* pool, object */
-    SSAN_ANNOTATE_FINDINGS = 10       /* returns the number of error findings so far */
+    SSAN_ANNOTATE_FINDINGS = 10       /* returns the number of error findings so far, unfolded */
 };
 
 /* Defined by streamsan in the program it checks; else null. Returns 0 except for
@@ -73,7 +73,8 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_POOL_FREE, (ptr), 0, (pool), 0))
 
 /* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0
- * without the tool. */
+ * without the tool. Counted before folding: one missing edge that is a RAW and a WAW counts twice
+ * here, and is one finding in the report. Zero means the same in both. */
 #define SSAN_FINDINGS() SSAN_ANNOTATE_(SSAN_ANNOTATE_FINDINGS, 0, 0, 0, 0)
 
 #endif
