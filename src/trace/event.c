@@ -22,7 +22,7 @@ static const struct {
 /* One function for each event, so that `self` names its struct and offsetof can be taken. */
 #define AT(field) (offsetof(struct ssan_event, process) + offsetof(self, field))
 #define EVENT(name)                                                                                \
-    static struct ssan_event_info info_##name(void)                                                \
+    static const struct ssan_event_info *info_##name(void)                                         \
     {                                                                                              \
         typedef struct ssan_ev_##name self;                                                        \
         static const char own_name[] = #name;                                                      \
@@ -37,30 +37,29 @@ static const struct {
 #define END(name)                                                                                  \
     }                                                                                              \
     ;                                                                                              \
-    return (struct ssan_event_info){own_name, fields, sizeof fields / sizeof *fields};             \
+    static const struct ssan_event_info info = {own_name, fields, sizeof fields / sizeof *fields}; \
+    return &info;                                                                                  \
     }
 #include "trace/event.def"
 
-static struct ssan_event_info infos[SSAN_EV_count];
-
-/* Runs before main and before any thread exists, so that the table is constant for everyone. */
-__attribute__((constructor(101))) static void fill_infos(void)
-{
-#define EVENT(name) infos[SSAN_EV_##name] = info_##name();
+/* Constant, as the device's constructors in libraries come before any constructor here. */
+static const struct ssan_event_info *(*const infos[SSAN_EV_count])(void) = {
+#define EVENT(name) [SSAN_EV_##name] = info_##name,
 #include "trace/event.def"
-}
+};
 
 /* clang-format on */
 
 const struct ssan_event_info *ssan_event_info(uint32_t kind)
 {
-    return kind > SSAN_EV_none && kind < SSAN_EV_count ? &infos[kind] : NULL;
+    return kind > SSAN_EV_none && kind < SSAN_EV_count ? infos[kind]() : NULL;
 }
 
 enum ssan_event_kind ssan_event_find(const char *name, size_t length)
 {
     for (uint32_t kind = SSAN_EV_none + 1; kind < SSAN_EV_count; kind++) {
-        if (strlen(infos[kind].name) == length && memcmp(infos[kind].name, name, length) == 0) {
+        const char *known = infos[kind]()->name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) {
             return (enum ssan_event_kind)kind;
         }
     }

@@ -14,12 +14,13 @@ static struct program *program_of(void **handle)
     return (struct program *)(void *)handle;
 }
 
+/* Each module registers twice (register_early.h), and gets the same handle. */
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     struct program *program;
     emit_open();
     device_lock();
-    program = program_create(wrapper);
+    program = program_register(wrapper);
     device_unlock();
     if (!program) {
         output_error("no memory to register device code");
@@ -34,6 +35,9 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 /* What pends may still need the code, so it stays. */
 void __cudaUnregisterFatBinary(void **handle)
 {
+    if (handle) {
+        program_unregister(program_of(handle));
+    }
 }
 
 int __cudaRegisterFunction(void **handle, const char *host_stub, char *device_name,

@@ -51,12 +51,18 @@ static void in_child(void)
     device.orphan = device.started;
 }
 
-__attribute__((constructor(102))) static void prepare(void)
+static void prepare(void)
 {
     init_conditions();
     device.policy = &sched_eager;
     pthread_atfork(NULL, NULL, in_child);
     exit_prepare();
+}
+
+__attribute__((constructor(102))) void device_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
 }
 
 int64_t device_now_ns(void)

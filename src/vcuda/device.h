@@ -146,6 +146,9 @@ struct device {
 
 extern struct device device;
 
+/* What everything else needs, once: by a constructor, or by emit_open where constructors of a
+ * shared library call CUDA before it. Any thread. */
+void device_prepare(void);
 void device_lock(void);
 void device_unlock(void);
 /* Starts the executor when it isn't there. Lock held. */

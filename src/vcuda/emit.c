@@ -39,7 +39,8 @@ void emit_event_destroy(struct call *call, const struct event *dead)
     emit_put(&event);
 }
 
-void emit_alloc(struct call *call, const char *name, const struct memory_block *block)
+static void put_alloc(const struct call *call, uint32_t site, const char *name,
+                      const struct memory_block *block)
 {
     struct ssan_event event = {.kind = SSAN_EV_alloc};
     event.alloc = (struct ssan_ev_alloc){.alloc = block->id,
@@ -49,8 +50,18 @@ void emit_alloc(struct call *call, const char *name, const struct memory_block *
                                          .size = block->size,
                                          .call = ssan_str(name),
                                          .thread = call->thread,
-                                         .site = call_site(call)};
+                                         .site = site};
     emit_put(&event);
+}
+
+void emit_alloc(struct call *call, const char *name, const struct memory_block *block)
+{
+    put_alloc(call, call_site(call), name, block);
+}
+
+void emit_variable(const struct call *call, const char *space, const struct memory_block *block)
+{
+    put_alloc(call, 0, space, block);
 }
 
 void emit_free(struct call *call, uint32_t alloc)

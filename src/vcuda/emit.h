@@ -26,6 +26,8 @@ void emit_stream_destroy(struct call *call, const struct stream *stream);
 void emit_event_create(struct call *call, const struct event *event);
 void emit_event_destroy(struct call *call, const struct event *event);
 void emit_alloc(struct call *call, const char *name, const struct memory_block *block);
+/* A device variable got its memory: in the course of `call`, but not at its line. */
+void emit_variable(const struct call *call, const char *space, const struct memory_block *block);
 void emit_free(struct call *call, uint32_t alloc);
 /* `id` is the operation's own, or that of a wait that enters no queue (`op` unsubmitted then). */
 void emit_op(struct call *call, const struct op *op, enum ssan_form form, const char *name,

@@ -14,6 +14,7 @@
 #include "vcuda/output.h"
 #include "vcuda/queue.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,8 +27,9 @@ struct wrapper {
 };
 
 struct program {
-    struct program *next; /* registered before */
-    const char *text;     /* NULL: not code that this device knows */
+    struct program *next;          /* registered before */
+    _Atomic(const void *) wrapper; /* NULL: unregistered, its bytes may be another's now */
+    const char *text;              /* NULL: not code that this device knows */
     struct ptx_module *module;
     bool tried;
     cudaError_t error;
@@ -51,24 +53,53 @@ static struct arena names;
 static struct map functions,
     variables; /* by stub and by shadow, to struct function and struct variable */
 
-struct program *program_create(const void *data)
+struct program *program_register(const void *data)
 {
     const struct wrapper *wrapper = data;
-    struct program *program = mem_zalloc(1, sizeof *program);
+    struct program *program = newest;
+    while (program && program->wrapper != data) {
+        program = program->next;
+    }
+    if (program) {
+        return program;
+    }
+    program = mem_zalloc(1, sizeof *program);
     if (program && wrapper->magic == WRAPPER_MAGIC &&
         memcmp(wrapper->data, SSAN_BLOB_MAGIC, SSAN_BLOB_MAGIC_SIZE) == 0) {
         program->text = (const char *)wrapper->data + SSAN_BLOB_MAGIC_SIZE;
     }
     if (program) {
+        atomic_store(&program->wrapper, data);
         program->next = newest;
         newest = program;
     }
     return program;
 }
 
+void program_unregister(struct program *program)
+{
+    atomic_store(&program->wrapper, NULL);
+}
+
+static struct function *known_function(const void *stub)
+{
+    uint64_t *known = map_find(&functions, (uint64_t)(uintptr_t)stub);
+    return known ? (struct function *)(uintptr_t)*known : NULL;
+}
+
+static struct variable *known_variable(const void *shadow)
+{
+    uint64_t *known = map_find(&variables, (uint64_t)(uintptr_t)shadow);
+    return known ? (struct variable *)(uintptr_t)*known : NULL;
+}
+
 bool program_add_function(struct program *program, const void *stub, const char *name)
 {
-    struct function *function = mem_zalloc(1, sizeof *function);
+    struct function *function = known_function(stub);
+    if (function && function->program == program) {
+        return true;
+    }
+    function = mem_zalloc(1, sizeof *function);
     if (!function) {
         return false;
     }
@@ -84,7 +115,11 @@ bool program_add_function(struct program *program, const void *stub, const char 
 bool program_add_variable(struct program *program, const void *shadow, const char *name,
                           uint64_t size_bytes, bool is_constant)
 {
-    struct variable *variable = mem_zalloc(1, sizeof *variable);
+    struct variable *variable = known_variable(shadow);
+    if (variable && variable->program == program) {
+        return true;
+    }
+    variable = mem_zalloc(1, sizeof *variable);
     if (!variable) {
         return false;
     }
@@ -98,11 +133,11 @@ bool program_add_variable(struct program *program, const void *shadow, const cha
     return true;
 }
 
-static void tell_global(struct call *call, const struct ptx_global *global,
+static void tell_global(const struct call *call, const struct ptx_global *global,
                         const struct memory_block *block)
 {
     const char *name = demangle_name(&names, global->name);
-    emit_alloc(call, global->is_const ? "__constant__" : "__device__", block);
+    emit_variable(call, global->is_const ? "__constant__" : "__device__", block);
     emit_name(SSAN_object_POINTER, block->address, name ? name : global->name);
 }
 
@@ -224,8 +259,7 @@ static cudaError_t resolve(struct call *call, struct function *function)
 
 cudaError_t program_find_kernel(struct call *call, const void *stub, struct kernel **kernel)
 {
-    uint64_t *known = map_find(&functions, (uint64_t)(uintptr_t)stub);
-    struct function *function = known ? (struct function *)(uintptr_t)*known : NULL;
+    struct function *function = known_function(stub);
     cudaError_t error = function ? load(call, function->program) : cudaErrorInvalidDeviceFunction;
     if (error == cudaSuccess) {
         error = resolve(call, function);
@@ -239,8 +273,7 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
                                   uint64_t *size_bytes)
 {
-    uint64_t *known = map_find(&variables, (uint64_t)(uintptr_t)shadow);
-    struct variable *variable = known ? (struct variable *)(uintptr_t)*known : NULL;
+    struct variable *variable = known_variable(shadow);
     cudaError_t error = variable ? load(call, variable->program) : cudaErrorInvalidSymbol;
     if (error != cudaSuccess) {
         return error;

@@ -7,11 +7,14 @@
 
 struct program;
 
-/* A translation unit's device code; `wrapper` as in compiler_abi.h. NULL when out of memory. Device
- * lock held. */
-struct program *program_create(const void *wrapper);
-/* Names are borrowed for ever: they lie in the executable. False when out of memory. Device lock
- * held. */
+/* A translation unit's device code; `wrapper` as in compiler_abi.h. The same one again for a
+ * wrapper that is registered. NULL when out of memory. Device lock held. */
+struct program *program_register(const void *wrapper);
+/* Another may be registered in the wrapper's place; what is loaded stays. Needs no lock, as it
+ * comes while the process ends. */
+void program_unregister(struct program *program);
+/* Names are borrowed for ever: they lie in the executable. What the program has is not added again.
+ * False when out of memory. Device lock held. */
 bool program_add_function(struct program *program, const void *stub, const char *name);
 bool program_add_variable(struct program *program, const void *shadow, const char *name,
                           uint64_t size_bytes, bool is_constant);

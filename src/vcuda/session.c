@@ -114,6 +114,7 @@ static void open_locked(void)
 
 void emit_open(void)
 {
+    device_prepare();
     pthread_mutex_lock(&session.lock);
     if (!session.tried) {
         open_locked();

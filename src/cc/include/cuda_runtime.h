@@ -28,6 +28,7 @@ extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
     __asm__("__cudaPushCallConfiguration_ptsz")
 #endif
         ;
+#include "ssan/register_early.h"
 #endif
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* What code that clang generates for CUDA calls: registration of device code, and launches.
  *
  * Order at start-up, for each translation unit with device code: FatBinary, its functions, its
- * variables, FatBinaryEnd; Unregister at exit. A launch is Push, then the kernel's host stub, which
- * calls Pop and cudaLaunchKernel. The wrapper is clang's `{int magic, int version, const void
- * *data, void *unused}`; `data` is our own blob: SSAN_BLOB_MAGIC, the PTX text, a NUL. For the
- * virtual device; programs don't include this. */
+ * variables, FatBinaryEnd; Unregister at exit. All of it comes twice (register_early.h). A launch
+ * is Push, then the kernel's host stub, which calls Pop and cudaLaunchKernel. The wrapper is
+ * clang's `{int magic, int version, const void *data, void *unused}`; `data` is our own blob:
+ * SSAN_BLOB_MAGIC, the PTX text, a NUL. For the virtual device; programs don't include this. */
 #ifndef SSAN_CC_COMPILER_ABI_H
 #define SSAN_CC_COMPILER_ABI_H
 #pragma GCC system_header

@@ -14,8 +14,11 @@ template <class T> SSAN_API_ cudaMalloc(T **devPtr, size_t size)
 {
     return ::cudaMalloc((void **)(void *)devPtr, size);
 }
-template <class T>
-SSAN_API_ cudaMallocHost(T **ptr, size_t size, unsigned int flags = cudaHostAllocDefault)
+template <class T> SSAN_API_ cudaMallocHost(T **ptr, size_t size)
+{
+    return ::cudaMallocHost((void **)(void *)ptr, size);
+}
+template <class T> SSAN_API_ cudaMallocHost(T **ptr, size_t size, unsigned int flags)
 {
     return ::cudaHostAlloc((void **)(void *)ptr, size, flags);
 }
