@@ -113,7 +113,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
             say(out, "signal %d ended the program before it had finished its trace",
                 run->exit_signal);
         } else {
-            say(out, "the program ended without finishing its trace (killed or _exit)");
+            say(out, "the program ended without finishing its trace (was it killed?)");
         }
     }
     if (run->open_operations > 0) {

@@ -2,11 +2,17 @@
 
 A runner makes a Tally, calls tally.case(name, function) for each case, and ends with tally.finish(), which prints its
 own summary line `<runner>: N passed, N failed, N skipped`. A case fails by raising Failure, is skipped by raising Skip.
+
+Nothing stays behind: every program runs in a session of its own, which is killed as a whole when it has ended or its
+time is over, and all files, the tool's too, stand in the runner's folder (work_folder), which goes at the end, also
+when the runner is told to end.
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +28,7 @@ SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8
 
 
 LOCKS, LOCKS_GUARD = {}, threading.Lock()
+RUNNING, STOPPED = set(), threading.Event()
 
 
 class Failure(Exception):
@@ -60,9 +67,55 @@ class Result:
         return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
 
 
-def execute(command, env=None, cwd=None, timeout=TIMEOUT_S):
-    return subprocess.run([str(word) for word in command], text=True, capture_output=True, timeout=timeout, cwd=cwd,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, errors="replace")
+def work_folder(name):
+    """The folder of this runner, a TemporaryDirectory; programs that it starts find it as TMPDIR."""
+    folder = tempfile.TemporaryDirectory(prefix=f"streamsan-{name}-")
+    os.environ["TMPDIR"] = folder.name
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_early)
+    return folder
+
+
+def end_early(number, _frame):
+    STOPPED.set()
+    for child in list(RUNNING):
+        kill_session(child)
+    sys.exit(128 + number)
+
+
+def kill_session(child):
+    """Kills what the program is and what it has left behind."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def started(command, env=None, cwd=None, **how):
+    """A running program with pipes, in a session of its own, none of which outlives the block."""
+    if STOPPED.is_set():
+        raise Failure("the runner was told to end")
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    child = subprocess.Popen([str(word) for word in command], text=True, errors="replace", cwd=cwd, env={**os.environ, **(env or {})},
+                             start_new_session=True, **pipes)
+    RUNNING.add(child)
+    try:
+        yield child
+    finally:
+        kill_session(child)
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        child.wait()
+        RUNNING.discard(child)
+
+
+def execute(command, env=None, cwd=None, timeout=TIMEOUT_S, text=None, **how):
+    """Runs a program to its end, with `text` as its input."""
+    stdin = subprocess.DEVNULL if text is None else subprocess.PIPE
+    with started(command, env, cwd, stdin=stdin, **how) as child:
+        out, err = child.communicate(text, timeout)
+        return subprocess.CompletedProcess(command, child.returncode, out, err)
 
 
 def build(output, *words):
@@ -84,7 +137,7 @@ def build_once(output, *words):
 
 def run(program, *options, args=(), env=None, cwd=None):
     """Runs a program under streamsan; its report, JSON, must keep to the schema in docs."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+    with tempfile.NamedTemporaryFile(suffix=".json", dir=os.environ.get("TMPDIR")) as report:
         done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd)
         text = pathlib.Path(report.name).read_text(encoding="utf-8")
     try:

@@ -3,17 +3,16 @@
 import os
 import pathlib
 import sys
-import tempfile
 
 import harness
-from harness import ROOT, Tally, build_once, check, run
+from harness import ROOT, Tally, build_once, check, run, work_folder
 
 CASES = ROOT / "tests/cases"
 sys.path.insert(0, str(CASES))
 import score  # noqa: E402  (the scorer that belongs to the cases)
 
 NOT_MODELLED = {"07_pool_cross_stream": "cudaMallocAsync", "11_graph_missing_edge": "cudaStreamBeginCapture"}
-WORK = tempfile.TemporaryDirectory(prefix="streamsan-cases-")
+WORK = work_folder("cases")
 
 
 def built(case, variant, n, hooks):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The command line: exit codes, streams, signals, children, options, listings (run_cli.py [part of a name])."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 
 import harness
-from harness import ROOT, TOOL, Tally, build_once, check, execute
+from harness import ROOT, TOOL, Tally, build_once, check, execute, started, work_folder
 
 PROGRAMS = ROOT / "tests/e2e/programs"
-WORK = pathlib.Path(tempfile.mkdtemp(prefix="streamsan-cli-"))
+FOLDER = work_folder("cli")
+WORK = pathlib.Path(FOLDER.name)
 VERDICT = re.compile(r"^streamsan: (clean|errors|incomplete): ")
 
 RACY = """streamsan-listing 1
@@ -31,9 +32,13 @@ sync_return sync=1 ok=1
 """
 
 
-def last(done):
-    lines = done.stderr.splitlines()
+def last_line(text):
+    lines = text.splitlines()
     return lines[-1] if lines else ""
+
+
+def last(done):
+    return last_line(done.stderr)
 
 
 def script(name, text):
@@ -71,6 +76,8 @@ def help_and_version():
     for verb in ("cc", "run", "check", "dump", "doctor"):
         done = expect([verb, "--help"], 0)
         check("sage" in done.stdout and not done.stderr, f"{verb} --help: {done.stdout}{done.stderr}")
+        check(expect(["help", verb], 0).stdout == done.stdout, f"help {verb} differs")
+    check("stderr" not in expect(["dump", "--help"], 0).stdout, "dump --help speaks of other verbs")
 
 
 def usage():
@@ -79,7 +86,12 @@ def usage():
     expect(["run"], 64, "a program is missing")
     expect(["check"], 64, "a trace is missing")
     expect(["dump"], 64, "one trace")
-    expect(["run", "--frobnicate", "--", "true"], 64, "frobnicate")
+    done = expect(["run", "--frobnicate", "--", "true"], 64, "frobnicate")
+    check("Try 'streamsan run --help'." in done.stderr and "--usage" not in done.stderr, done.stderr)
+    expect(["run", "--schedule", "wrong", "--", "true"], 64, "eager, lazy, random:SEED")
+    expect(["run", "--format", "json", "--output", "-", "--", "true"], 64, "--output takes a file")
+    expect(["help", "frobnicate"], 64, "frobnicate")
+    expect(["check", WORK / "not-there", WORK / "nor-there"], 65, "not-there", "nor-there")
     expect(["check", "--trace", "x", "y"], 64, "--trace")
     expect(["doctor", "x"], 64)
 
@@ -112,7 +124,7 @@ def cannot_start():
 def foreign_cuda_program():
     code = WORK / "foreign.c"
     code.write_text('__attribute__((section(".nv_fatbin"), used)) static int blob = 1;\nint main(void) { return blob - 1; }\n', encoding="utf-8")
-    subprocess.run(["cc", "-o", WORK / "foreign", code], check=True)
+    execute(["cc", "-o", WORK / "foreign", code])
     expect(["run", "--", WORK / "foreign"], 69, "streamsan cc")
     expect(["run", "--device", "virtual", "--", WORK / "foreign"], 69, "streamsan cc")
 
@@ -182,15 +194,15 @@ def listings():
     path = WORK / "racy.txt"
     path.write_text(RACY, encoding="utf-8")
     done = expect(["check", path], 66, "a.cu:34: error: add", "[SSAN-RAW]")
-    done = subprocess.run([TOOL, "check", "-"], input=RACY, text=True, capture_output=True)
+    done = execute([TOOL, "check", "-"], text=RACY)
     check(done.returncode == 66 and last(done).startswith("streamsan: errors: 1 error"), done.stderr)
     ordered = RACY.replace("op op=2 stream=2", "op op=2 stream=1")
-    done = subprocess.run([TOOL, "check", "-"], input=ordered, text=True, capture_output=True)
+    done = execute([TOOL, "check", "-"], text=ordered)
     check(done.returncode == 0 and last(done).startswith("streamsan: clean: "), done.stderr)
     begun = RACY.replace("listing 1\n", "listing 1\nprocess pid=1 source=virtual-device accesses=exact\n", 1).replace("op op=2 stream=2", "op op=2 stream=1")
-    done = subprocess.run([TOOL, "check", "-"], input=begun, text=True, capture_output=True)
+    done = execute([TOOL, "check", "-"], text=begun)
     check(done.returncode == 67 and "incomplete" in last(done), f"a process without its exit\n{done.stderr}")
-    done = subprocess.run([TOOL, "check", "-"], input=RACY + "op nonsense\n", text=True, capture_output=True)
+    done = execute([TOOL, "check", "-"], text=RACY + "op nonsense\n")
     check(done.returncode == 65 and "standard input:13" in done.stderr, f"a damaged listing: {done.returncode}\n{done.stderr}")
 
 
@@ -226,22 +238,17 @@ def left_behind():
     check("errors: 1 error" in last(done), last(done))
 
 
-def start(words, ready):
-    """Starts the tool on a program that says `ready` on its stdout; returns the process."""
-    child = subprocess.Popen([str(w) for w in [TOOL, "run", "--", *words]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             start_new_session=True)
-    line = child.stdout.readline()
-    check(line == ready + "\n", f"the program says {line!r}")
-    return child
+@contextlib.contextmanager
+def ready(words, **how):
+    """The tool over a program that says `ready` on its stdout."""
+    with started([TOOL, "run", "--", *words], **how) as child:
+        line = child.stdout.readline()
+        check(line == "ready\n", f"the program says {line!r}")
+        yield child
 
 
-def finish(child):
-    try:
-        _, err = child.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        raise
-    return err
+def end(child, text=None):
+    return child.communicate(text, timeout=60)[1]
 
 
 def signals():
@@ -250,27 +257,90 @@ def signals():
             "print('ready', flush=True)\n"
             "while True: signal.pause()\n")
     for number in (signal.SIGINT, signal.SIGTERM):
-        child = start([sys.executable, "-c", code], "ready")
-        child.send_signal(number)
-        err = finish(child)
-        check(child.returncode == 67 and VERDICT.match(err.splitlines()[-1]), f"{number}: {child.returncode}\n{err}")
-    plain = script("plain_wait.sh", "echo ready\nexec cat\n")
-    child = subprocess.Popen([TOOL, "run", "--", plain], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    check(child.stdout.readline() == "ready\n", "no start")
-    child.send_signal(signal.SIGTERM)
-    err = finish(child)
-    check("SIGTERM" in err and child.returncode == 67, f"{child.returncode}\n{err}")
+        with ready([sys.executable, "-c", code]) as child:
+            child.send_signal(number)
+            err = end(child)
+            check(child.returncode == 67 and VERDICT.match(err.splitlines()[-1]), f"{number}: {child.returncode}\n{err}")
+    with ready([script("plain_wait.sh", "echo ready\nexec cat\n")], stdin=subprocess.PIPE) as child:
+        child.send_signal(signal.SIGTERM)
+        err = end(child)
+        check("SIGTERM" in err and child.returncode == 67, f"{child.returncode}\n{err}")
+
+
+WAITS = """#include <cuda_runtime.h>
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+static void told(int number)
+{
+    _exit(number);
+}
+int main(int count, char **words)
+{
+    char *p;
+    for (int i = 1; i < count; i++) {
+        signal(words[i][0] == 'I' ? SIGINT : SIGTERM, words[i][1] == '-' ? SIG_IGN : told);
+    }
+    cudaMalloc(&p, 4096);
+    cudaMemset(p, 0, 4096);
+    cudaDeviceSynchronize();
+    puts("ready");
+    fflush(stdout);
+    for (;;) {
+        pause();
+    }
+}
+"""
+
+
+def waits():
+    source = WORK / "waits.cu"
+    source.write_text(WAITS, encoding="utf-8")
+    return build_once(WORK / "waits", source)
+
+
+def signals_reach_the_session():
+    folder = WORK / "signals"
+    folder.mkdir(exist_ok=True)
+    for number, name in ((signal.SIGTERM, "T+"), (signal.SIGINT, "I+")):
+        shell = script(f"shell{number}.sh", f"trap 'echo told' TERM INT\n'{waits()}' {name}\necho $?\n")
+        with ready([shell], env={"TMPDIR": str(folder)}) as child:
+            child.send_signal(number)
+            out, err = child.communicate(timeout=60)
+        check(out == f"told\n{int(number)}\n", f"the shell and its program were not told\n{out}{err}")
+        check(VERDICT.match(last_line(err)) and child.returncode in (0, 67), f"{child.returncode}\n{err}")
+    check(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
+
+
+def signals_end_the_wait():
+    with ready([script("leaves.sh", f"'{waits()}' T- I+ &\nwait\n")]) as child:
+        child.send_signal(signal.SIGTERM)
+        told = child.stderr.readline()
+        check(re.search(r"waiting up to \d+ s for process \d+ \(waits\)", told), f"not told what is waited for: {told}")
+        child.send_signal(signal.SIGINT)
+        err = end(child)
+        check(child.returncode == 143 and "still runs" not in err, f"the second signal was not passed on\n{err}")
+
+
+def closed_pipe():
+    folder = WORK / "pipe"
+    folder.mkdir(exist_ok=True)
+    with started([TOOL, "run", "--", racy()], env={"TMPDIR": str(folder)}) as child:
+        child.stderr.close()
+        code = child.wait(timeout=60)
+    check(code == 66, f"the tool ended with {code}")
+    check(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
+    done = expect(["run", "--", "sh", "-c", "kill -PIPE $$"], 67, "SIGPIPE")
+    check(last(done).startswith("streamsan: incomplete: "), last(done))
 
 
 def verdict_so_far():
-    waits = script("waits.sh", f"'{racy()}'\necho ready\nread x\nexit 0\n")
-    child = subprocess.Popen([TOOL, "run", "--", waits], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    check(child.stdout.readline() == "ready\n", "no start")
-    child.send_signal(signal.SIGUSR1)
-    line = child.stderr.readline()
-    check(line.startswith("streamsan so far: 1 error") and "clean" not in line, line)
-    _, err = child.communicate(input="\n", timeout=60)
-    check(child.returncode == 66 and err.splitlines()[-1].startswith("streamsan: errors: "), err)
+    with ready([script("asked.sh", f"'{racy()}'\necho ready\nread x\nexit 0\n")], stdin=subprocess.PIPE) as child:
+        child.send_signal(signal.SIGUSR1)
+        line = child.stderr.readline()
+        check(line.startswith("streamsan so far: 1 error") and "clean" not in line, line)
+        err = end(child, "\n")
+        check(child.returncode == 66 and err.splitlines()[-1].startswith("streamsan: errors: "), err)
 
 
 def killed():
@@ -291,7 +361,7 @@ def full_stdout():
     trace = WORK / "full.txt"
     trace.write_text(RACY, encoding="utf-8")
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([TOOL, "dump", trace], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = execute([TOOL, "dump", trace], stdout=full)
     check(done.returncode == 67 and "No space" in done.stderr, f"{done.returncode}: {done.stderr}")
 
 
@@ -305,7 +375,8 @@ def main():
     tally = Tally("cli")
     for function in (help_and_version, usage, later_parts, no_operation, cannot_start, foreign_cuda_program, clean_and_errors,
                      output_and_format, color, default_options, kept_trace, listings, strict_and_documented, children, left_behind,
-                     signals, verdict_so_far, killed, nothing_left, full_stdout, doctor):
+                     signals, signals_reach_the_session, signals_end_the_wait, closed_pipe, verdict_so_far, killed, nothing_left,
+                     full_stdout, doctor):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 

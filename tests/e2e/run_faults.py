@@ -9,13 +9,13 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 
 import harness
-from harness import ROOT, TOOL, Skip, Tally, build, build_once, check, execute, run
+from harness import ROOT, TOOL, Skip, Tally, build, build_once, check, execute, run, work_folder
 
 PROGRAMS = ROOT / "tests/e2e/programs"
-WORK = pathlib.Path(tempfile.mkdtemp(prefix="streamsan-faults-"))
+FOLDER = work_folder("faults")
+WORK = pathlib.Path(FOLDER.name)
 SEED = int(os.environ.get("SEED", "20261130"))
 KILLS = 200
 

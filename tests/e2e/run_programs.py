@@ -18,13 +18,12 @@ import pathlib
 import re
 import shlex
 import sys
-import tempfile
 
 import harness
-from harness import ROOT, Tally, build, check, run
+from harness import ROOT, Tally, build, check, run, work_folder
 
 PROGRAMS = ROOT / "tests/e2e/programs"
-WORK = tempfile.TemporaryDirectory(prefix="streamsan-programs-")
+WORK = work_folder("programs")
 LINE = re.compile(r"^//\s*([A-Z]+):\s*(.*)$")
 FINDING = re.compile(r"^(?P<folded>folded )?(?P<severity>error|warning|advice) (?P<rule>SSAN-[A-Z-]+)(?: '(?P<buffer>[^']*)')?"
                      r"(?P<ranges>(?: \[\d+,\d+\))*)(?P<rest>.*)$")

@@ -8,12 +8,11 @@ says "under `--threads strict` only" is run so.
 import pathlib
 import re
 import sys
-import tempfile
 
 import harness
-from harness import ROOT, Tally, build, check, run
+from harness import ROOT, Tally, build, check, run, work_folder
 
-WORK = tempfile.TemporaryDirectory(prefix="streamsan-rules-")
+WORK = work_folder("rules")
 PART = re.compile(r"^## Minimal (wrong|right) program\n+```cuda\n(.*?)^```$", re.M | re.S)
 
 

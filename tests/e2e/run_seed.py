@@ -6,13 +6,12 @@ Where the shared folder is missing all its cases are skipped, or fail if CI=true
 import os
 import pathlib
 import sys
-import tempfile
 
 import harness
-from harness import SHARED, Failure, Skip, Tally, build, check, run
+from harness import SHARED, Failure, Skip, Tally, build, check, run, work_folder
 
 SEED = SHARED / "seeds/stream_contract.cu"
-WORK = tempfile.TemporaryDirectory(prefix="streamsan-seed-")
+WORK = work_folder("seed")
 
 WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
 RECORD = "    check(cudaEventRecord(ready, producer));\n"

@@ -81,7 +81,7 @@ static const struct {
     {lose_access, "1 access record was lost"},
     {lose_operation, "1 operation record was lost"},
     {lose_stack, "1 host stack was lost"},
-    {lose_end, "the program ended without finishing its trace (killed or _exit)"},
+    {lose_end, "the program ended without finishing its trace (was it killed?)"},
     {lose_close, "1 operation never finished"},
     {lose_call, "cudaGraphLaunch (2 calls) is not modelled"},
     {lose_other, "process 7 still runs"},
