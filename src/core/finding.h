@@ -191,8 +191,8 @@ struct run_info {
     int exit_code, exit_signal; /* exit_signal 0: none */
     bool complete;
     uint64_t lost[ssan_loss_count], open_operations, rounded_sets;
-    bool cut;          /* the trace ended without an exit event */
-    const char *fault; /* text of a device fault, NULL none */
+    bool cut;             /* the trace ended without an exit event */
+    const char *fault;    /* text of a device fault, NULL none */
     uint32_t fault_error; /* its CUDA error code, 0: unknown */
     struct place fault_at;
     const char *const *unsupported; /* names, in order of first call */
