@@ -18,6 +18,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Disk that one live trace may hold: the tool gives back what it has read, so this is how far it
+ * may fall behind. */
+#define LIVE_LIMIT_BYTES (UINT64_C(8) << 30)
+
 static enum ssan_status fail_errno(struct ssan_error *err, const char *what, const char *path)
 {
     int error = errno;
@@ -74,6 +78,8 @@ enum ssan_status folder_open(struct folder *folder, const char *schedule, struct
     }
     snprintf(folder->page->schedule, sizeof folder->page->schedule, "%s", schedule);
     folder->page->version = CONTROL_VERSION;
+    folder->page->trace_limit_bytes = LIVE_LIMIT_BYTES;
+    folder->page->tool_pid = (uint64_t)getpid();
     folder->page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;
     __atomic_store_n(&folder->page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
     return SSAN_OK;

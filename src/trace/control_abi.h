@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define CONTROL_MAGIC   UINT64_C(0x3130544e4f434e53) /* "SNCONT01" */
-#define CONTROL_VERSION 1u
+#define CONTROL_VERSION 2u
 #define CONTROL_ENV     "STREAMSAN_SESSION"
 #define CONTROL_FILE    "control"
 #define CONTROL_SUFFIX  ".live"
@@ -28,10 +28,12 @@ struct control_page {
     uint64_t findings_asked; /* targets: highest request number of query_findings, by atomic add */
     uint64_t findings_answered;  /* tool: request up to which `findings` is right */
     uint64_t findings;           /* tool: error findings so far */
-    uint64_t trace_limit_bytes;  /* tool: a live trace may not grow beyond this; 0: no limit */
+    uint64_t trace_limit_bytes;  /* tool: disk that a live trace may hold at once, what the tool has
+                                    given back not counted; 0: no limit */
     uint64_t kill_after_records; /* tool, for tests: the process kills itself as its k-th record is
                                     committed; 0: never */
-    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 40];
+    uint64_t tool_pid;           /* tool: a target whose tool has gone writes no more; 0: none */
+    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 48];
 };
 
 static_assert(sizeof(struct control_page) == CONTROL_BYTES, "one page");

@@ -100,6 +100,13 @@ bool live_file_grant(struct live_file *file, uint64_t offset, uint64_t bytes)
     return fd >= 0 && grant(fd, offset, bytes);
 }
 
+uint64_t live_file_disk_bytes(struct live_file *file)
+{
+    struct stat status;
+    int fd = find_fd(file);
+    return fd >= 0 && fstat(fd, &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
+}
+
 unsigned char *live_file_map(struct live_file *file, void *where, uint64_t offset, uint64_t bytes)
 {
     int fd = find_fd(file);

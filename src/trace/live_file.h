@@ -31,6 +31,9 @@ enum ssan_status live_file_create(struct live_file *file, const char *directory,
  */
 bool live_file_grant(struct live_file *file, uint64_t offset, uint64_t bytes);
 
+/* Bytes of the disk that the file holds now: what the reader has given back is not in it. */
+uint64_t live_file_disk_bytes(struct live_file *file);
+
 /* Maps [offset, offset + bytes), which may reach behind the end of the file; over `where` when that
  * isn't NULL (an earlier mapping of the same range, replaced at once). NULL when refused. */
 unsigned char *live_file_map(struct live_file *file, void *where, uint64_t offset, uint64_t bytes);

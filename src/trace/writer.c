@@ -46,6 +46,7 @@ struct writer {
     _Atomic int state; /* enum writer_state; leaves OPEN under the lock only (detach: alone) */
     _Atomic uint64_t records;
     uint64_t kill_after_records, limit_bytes;
+    _Atomic int64_t tool; /* process to watch; 0: none */
     struct live_header *header;
     struct live_file file; /* under the lock */
     struct writer *next;   /* all writers of the process, for the child of a fork */
@@ -109,11 +110,22 @@ static inline void commit(unsigned char *at, uint64_t offset, struct record_head
     atomic_store_explicit(word, sum << 32 | record_place(offset, head), memory_order_release);
 }
 
+/* Whether another chunk is within the limit of the disk and has a reader. Under the lock. */
+static bool may_grow(struct writer *writer)
+{
+    int64_t tool = atomic_load_explicit(&writer->tool, memory_order_relaxed);
+    if (tool && kill((pid_t)tool, 0) != 0 && errno == ESRCH) {
+        return false;
+    }
+    return !writer->limit_bytes ||
+           live_file_disk_bytes(&writer->file) + LIVE_CHUNK <= writer->limit_bytes;
+}
+
 /* Makes chunk `number` usable. Under the lock. */
 static bool grant_chunk(struct writer *writer, uint64_t number)
 {
     uint64_t offset = chunk_offset(number), window = (number - 1) / WINDOW_CHUNKS;
-    if (number > MAX_CHUNKS || (writer->limit_bytes && offset + LIVE_CHUNK > writer->limit_bytes) ||
+    if (number > MAX_CHUNKS || !may_grow(writer) ||
         !live_file_grant(&writer->file, offset, LIVE_CHUNK)) {
         return false;
     }
@@ -285,6 +297,11 @@ struct writer *writer_create(const char *directory, uint64_t limit_bytes,
     while (!atomic_compare_exchange_weak(&all_writers, &writer->next, writer)) {
     }
     return writer;
+}
+
+void writer_watch(struct writer *writer, int64_t tool)
+{
+    atomic_store_explicit(&writer->tool, tool, memory_order_relaxed);
 }
 
 struct ssan_sink *writer_sink(struct writer *writer)

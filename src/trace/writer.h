@@ -22,6 +22,10 @@ struct writer *writer_create(const char *directory, uint64_t limit_bytes,
  * count as lost. */
 struct ssan_sink *writer_sink(struct writer *writer);
 
+/* From here on the trace grows only while process `tool` lives: nobody would read, or remove, what
+ * comes behind. */
+void writer_watch(struct writer *writer, int64_t tool);
+
 /* In a forked child: this process writes nothing any more and leaves the file to its parent. */
 void writer_detach(struct writer *writer);
 

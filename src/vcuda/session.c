@@ -108,6 +108,7 @@ static void open_locked(void)
         fprintf(stderr, "streamsan: no trace is written: %s\n", err.text);
         return;
     }
+    writer_watch(session.writer, (int64_t)session.page->tool_pid);
     put_process(writer_sink(session.writer));
     atomic_store(&session.sink, writer_sink(session.writer));
 }

@@ -190,6 +190,31 @@ static void a_limit_is_kept_and_losses_are_counted(void **state)
     }
 }
 
+/* What is behind the chunk that was open when the tool ended is counted, not written. */
+static void nothing_is_written_for_a_tool_that_has_gone(void **state)
+{
+    struct files files;
+    struct stat file;
+    files_init(&files);
+    pid_t tool = fork();
+    assert_true(tool >= 0);
+    if (tool == 0) {
+        _exit(0);
+    }
+    assert_int_equal(waitpid(tool, NULL, 0), tool);
+    struct writer *writer = writer_create(files.directory, 0, 0, NULL);
+    assert_non_null(writer);
+    put_numbers(writer, 0, 100);
+    writer_watch(writer, tool);
+    put_numbers(writer, 100, MANY);
+    writer_finish(writer);
+    const char *path = files_live(&files, getpid());
+    assert_int_equal(stat(path, &file), 0);
+    assert_true((uint64_t)file.st_size <= sizeof(struct live_header) + LIVE_CHUNK);
+    expect_numbers(path, MANY, 100);
+    files_finish(&files);
+}
+
 static void a_closed_descriptor_is_found_again(void **state)
 {
     struct files files;
@@ -377,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_writes_nothing),
         cmocka_unit_test(a_second_trace_of_a_pid_gets_its_own_name),
         cmocka_unit_test(a_limit_is_kept_and_losses_are_counted),
+        cmocka_unit_test(nothing_is_written_for_a_tool_that_has_gone),
         cmocka_unit_test(a_closed_descriptor_is_found_again),
         cmocka_unit_test(a_file_size_limit_of_the_target_raises_no_signal),
         cmocka_unit_test(large_events_are_counted_or_divided),
