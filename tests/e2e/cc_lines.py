@@ -24,6 +24,25 @@ void launch(int *p, cudaStream_t s)
 """
 CALLS = [6, 7, 10, 14]
 
+# Each line after the first two is one call of a function of our headers or of clang's.
+INLINED = """#include <cuda_runtime.h>
+#include <cassert>
+__global__ void k(int *p, const int *q, float *f)
+{
+    atomicAdd(p, 1);
+    int v = __ldg(q);
+    f[0] = sqrtf(f[1]);
+    p[1] = __shfl_sync(~0u, v, 0);
+    p[2] = max(v, 2);
+    p[3] = __ldcg(q + 1);
+    __stcg(p + 4, v);
+    __threadfence();
+    assert(v != 5);
+    if (v == 77)
+        __trap();
+}
+"""
+
 
 class Lines(Case):
     def call_lines(self, name):
@@ -63,6 +82,16 @@ class Lines(Case):
             store = re.search(rf"\.loc\s+{own[0]} (\d+) [^\n]*\n(?:[^\n]*\n)?\s+st\.global", text)
             self.assertIsNotNone(store, text)
             self.assertIn(int(store.group(1)), (2, 3))
+
+    def test_inlined_functions_have_the_lines_of_their_calls(self):
+        self.write("inlined.cu", INLINED)
+        for clang in CLANGS:
+            self.cc("-ptx", "inlined.cu", clang=clang)
+            text = (self.folder / "inlined.ptx").read_text()
+            files = dict(re.findall(r'\.file\s+(\d+)\s+"([^"]+)"', text))
+            lines = re.findall(r"\.loc\s+(\d+) (\d+)", text)
+            self.assertEqual({files[number].rsplit("/", 1)[-1] for number, _ in lines}, {"inlined.cu"}, files)
+            self.assertLessEqual({5, 6, 7, 8, 9, 10, 11, 12, 13, 15}, {int(line) for _, line in lines})
 
     def test_calls_stay_calls(self):
         """At -O2 a tail call would hide the caller's frame."""

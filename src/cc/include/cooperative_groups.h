@@ -15,7 +15,7 @@
 
 namespace cooperative_groups {
 
-#define SSAN_CG_ __device__ inline __attribute__((always_inline))
+#define SSAN_CG_ __device__ inline __attribute__((always_inline, nodebug))
 
 namespace details {
 SSAN_CG_ unsigned int rank_in_block()

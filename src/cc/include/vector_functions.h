@@ -6,7 +6,7 @@
 
 #include "vector_types.h"
 
-#define SSAN_MAKE_ static __inline__ __host__ __device__ __attribute__((unused))
+#define SSAN_MAKE_ static __inline__ __host__ __device__ __attribute__((unused, nodebug))
 #define SSAN_MAKE_VECTORS_(name, type)                                                             \
     SSAN_MAKE_ name##1 make_##name##1(type x)                                                      \
     {                                                                                              \

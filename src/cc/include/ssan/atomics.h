@@ -7,8 +7,7 @@
 #define SSAN_CC_ATOMICS_H
 #pragma GCC system_header
 
-/* Inlined instructions have the line of the call in the program, not one of this header. */
-#define SSAN_ATOMIC_ static __device__ __inline__ __attribute__((always_inline, nodebug))
+#define SSAN_ATOMIC_ static __device__ __inline__ __attribute__((always_inline))
 
 /* name(type *, type) as the builtin on `raw`, a type of the same size. */
 #define SSAN_ATOMIC2_(name, scope, type, builtin, raw)                                             \

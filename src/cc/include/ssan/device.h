@@ -34,6 +34,12 @@
 
 #include "../cuda.h"
 #include "../vector_functions.h"
+
+/* What is inlined from here on has the line of its call in the program. */
+#pragma push_macro("__device__")
+#undef __device__
+#define __device__ __attribute__((device, nodebug))
+
 #include "spaces.h"
 
 #include <__clang_cuda_builtin_vars.h>
@@ -76,8 +82,8 @@ __device__ void *malloc(size_t size) __attribute__((nothrow, malloc));
 __device__ void free(void *ptr) __attribute__((nothrow));
 __device__ void __assertfail(const char *message, const char *file, unsigned int line,
                              const char *function, size_t char_size);
-/* Inlined, so that a failed assertion has the line of the program, not one of this header. */
-__device__ static inline __attribute__((always_inline, nodebug)) void
+/* Inlined, so that a failed assertion has the line of the program. */
+__device__ static inline __attribute__((always_inline)) void
 __assert_fail(const char *message, const char *file, unsigned int line, const char *function)
 {
     __assertfail(message, file, line, function, sizeof(char));
@@ -117,5 +123,7 @@ __device__ static inline void free(void *ptr)
 #include "atomics.h"
 #include "device_functions.h"
 #include "unsupported.h"
+
+#pragma pop_macro("__device__")
 
 #endif

@@ -7,8 +7,7 @@
 #define SSAN_CC_DEVICE_FUNCTIONS_H
 #pragma GCC system_header
 
-/* Inlined instructions have the line of the call in the program, not one of this header. */
-#define SSAN_DEVICE_ static __device__ __inline__ __attribute__((always_inline, nodebug))
+#define SSAN_DEVICE_ static __device__ __inline__ __attribute__((always_inline))
 
 SSAN_DEVICE_ void __nanosleep(unsigned int ns)
 {
