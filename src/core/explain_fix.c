@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "core/explain_names.h"
 #include "core/explain_order.h"
 #include "core/explain_spell.h"
 
@@ -52,9 +53,17 @@ static struct proposal *begin(struct job *job, enum fix_kind kind)
     return proposal;
 }
 
+/* Whether the statement of a call stands under an `if` or a loop without braces. */
+static bool is_body(const struct job *job, size_t call)
+{
+    return names_is_body(call_place(job, call).text,
+                         history_call_name(job->history, &job->history->calls.items[call]));
+}
+
 static void insert(struct job *job, struct proposal *proposal, size_t call, const char *statements)
 {
     const struct place place = call_place(job, call);
+    proposal->broken |= is_body(job, call);
     if (place.file && proposal->edit_count < PROPOSAL_EDITS) {
         proposal->edits[proposal->edit_count++] = (struct source_edit){
             .file = place.file, .line = place.line, .insert_before = statements};
@@ -135,6 +144,7 @@ static void propose_wait(struct job *job, uint32_t record)
 static void drop(struct job *job, struct proposal *proposal, uint32_t item)
 {
     const size_t call = call_of_item(job, item);
+    proposal->broken |= is_body(job, call);
     take_out(proposal, call_place(job, call));
     change(proposal, (struct change){.kind = CHANGE_DROP, .call = (uint32_t)call});
 }
@@ -452,6 +462,17 @@ static void propose_for_host(struct job *job)
     propose_join_device(job);
 }
 
+static void leave_out_broken(struct job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        if (!job->out[i].broken) {
+            job->out[kept++] = job->out[i];
+        }
+    }
+    job->count = kept;
+}
+
 size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,
                    struct proposal proposals[FIX_PROPOSALS], bool *failed)
 {
@@ -492,6 +513,7 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
             proposals[i].partial |= threads;
         }
     }
+    leave_out_broken(&job);
     *failed = job.failed;
     return job.count;
 }

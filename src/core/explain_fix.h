@@ -34,6 +34,7 @@ struct change {
 struct proposal {
     enum fix_kind kind;
     bool partial, borrowed;
+    bool broken; /* an edit would tear a statement without braces apart */
     struct source_edit edits[PROPOSAL_EDITS];
     size_t edit_count;
     struct change changes[PROPOSAL_CHANGES];

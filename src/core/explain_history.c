@@ -100,8 +100,7 @@ size_t history_call_at(const struct history *history, uint64_t position)
     return low;
 }
 
-/* The CUDA call that a call of the history made, NULL for those without a name. */
-static const char *call_name(const struct history *history, const struct hist_call *call)
+const char *history_call_name(const struct history *history, const struct hist_call *call)
 {
     switch (call->kind) {
     case CALL_ITEM:
@@ -135,7 +134,7 @@ size_t history_nth_on_line(const struct history *history, uint32_t site, const c
     const char *text = history_place(history, site).text;
     for (size_t i = 0; call && i < count; i++) {
         const struct hist_call *at = &history->calls.items[calls[i]];
-        const char *name = call_name(history, at);
+        const char *name = history_call_name(history, at);
         /* another statement of the line has another text */
         if (!name || strcmp(name, call) != 0 || history_place(history, at->site).text != text) {
             continue;

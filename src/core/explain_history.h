@@ -176,6 +176,9 @@ const uint32_t *history_calls_of(const struct history *history, uint32_t place, 
 #define NTH_EVENT  "event"
 size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call);
 
+/* The CUDA call that a call of the history made, NULL for those without a name. */
+const char *history_call_name(const struct history *history, const struct hist_call *call);
+
 /* Same file and function; functions that are both unknown count as one. False when a file is
  * unknown. */
 bool history_same_function(struct place a, struct place b);

@@ -55,6 +55,13 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
+/* Behind a word that the text begins with; NULL when it begins with another. */
+static const char *behind_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(text, word, length) == 0 && !is_word(text[length]) ? text + length : NULL;
+}
+
 /* Behind the template arguments that begin at `at` ('<'); NULL when they are a comparison or shift.
  */
 static const char *skip_template(const char *at, const char *end)
@@ -301,6 +308,21 @@ int names_role_index(const char *call, enum names_role role)
         }
     }
     return -1;
+}
+
+bool names_is_body(const char *text, const char *call)
+{
+    const char *at = text ? behind_word(text, "if") : NULL;
+    if (!text || behind_word(text, "else") || behind_word(text, "for") ||
+        behind_word(text, "while")) {
+        return text != NULL;
+    }
+    const char *open = at ? skip_space(at, at + strlen(at)) : NULL;
+    if (!open || *open != '(') {
+        return false;
+    }
+    const char *found = call ? strstr(open, call) : NULL;
+    return !found || found >= skip_brackets(open, open + strlen(open));
 }
 
 bool names_creates(const char *text)
@@ -584,10 +606,27 @@ static const char *back_prefix(const char *text, const char *at)
     return at;
 }
 
+/* Behind the heads `if (...)`, `for (...)`, `else` of a statement. */
+static const char *behind_heads(const char *text)
+{
+    static const char *const heads[] = {"if", "for", "while", "else"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const char *end = text + strlen(text);
+        const char *at = behind_word(text, heads[i]);
+        at = at ? skip_space(at, end) : NULL;
+        if (at && (*at == '(' || i == 3)) {
+            text = skip_space(i == 3 ? at : skip_brackets(at, end), end);
+            i = (size_t)-1; /* again from the first */
+        }
+    }
+    return text;
+}
+
 /* Whether what a statement declares or assigns may be a pointer, a stream or an event. */
 static bool may_hold_object(const char *text)
 {
     static const char *const types[] = {"*", ">", "cudaStream_t", "cudaEvent_t", "auto"};
+    text = behind_heads(text);
     const char *equals = strchr(text, '=');
     const char *brace = strchr(text, '{');
     const char *end = equals ? equals : brace ? brace : text + strlen(text);

@@ -59,6 +59,10 @@ struct names_span names_variable(struct names_span argument);
 /* The variable whose memory a pointer expression such as `buf + i * n` or `&buf[i]` lies in. */
 struct names_span names_pointer(struct names_span argument);
 
+/* Whether a statement stands under an `else`, `for` or `while` without braces, or under an `if`
+ * whose condition has no `call` (NULL: none): another statement before it would be elsewhere. */
+bool names_is_body(const char *text, const char *call);
+
 /* Whether a statement has some call that creates a stream, event or block. */
 bool names_creates(const char *text);
 

@@ -6,6 +6,7 @@
 #include "report/text_parts.h"
 
 #include "base/mem.h"
+#include "core/explain_names.h"
 
 #include <string.h>
 
@@ -243,6 +244,8 @@ static void no_fix(struct strbuf *out, const struct report *report, const struct
     } else if (!words_is_host(first) && !words_is_host(then) && a->line == b->line &&
                strcmp(a->file, b->file) == 0) {
         why = "both operations are enqueued by the same line";
+    } else if (names_is_body(b->text, then->call)) {
+        why = "the statement stands under an if or a loop without braces";
     }
     strbuf_printf(out, "  %-11snone printed: %s\n\n", "fix", why);
 }

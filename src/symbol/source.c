@@ -5,7 +5,8 @@
  * call, as in macros). The first line is taken whole where the column of the call is unknown; else
  * the statement is the one that the column is in: from behind the last `;`, `{` or `}` before it
  * that ends or opens a block. Strings and comments are known, preprocessor lines end a statement.
- * Cost: linear in the file, once, then in the statement. */
+ * The only statement under an `if (...)`, `for (...)`, `while (...)` or `else` without braces on
+ * the line above begins with that line. Cost: linear in the file, once, then in the statement. */
 #include "symbol/source.h"
 
 #include "base/mem.h"
@@ -243,6 +244,72 @@ size_t source_join(const char *text, size_t length, uint32_t line, uint32_t colu
     return walk.length;
 }
 
+static bool has_word(const char *p, const char *end, const char *word)
+{
+    const size_t length = strlen(word);
+    return (size_t)(end - p) >= length && memcmp(p, word, length) == 0 &&
+           ((size_t)(end - p) == length ||
+            !(isalnum((unsigned char)p[length]) || p[length] == '_'));
+}
+
+/* Whether [p, end), without spaces around, is all of `if (...)` and the like. */
+static bool is_control(const char *p, const char *end)
+{
+    int depth = 0;
+    bool head = has_word(p, end, "else") && end - p == 4;
+    if (has_word(p, end, "if") || has_word(p, end, "for") || has_word(p, end, "while")) {
+        head = end[-1] == ')';
+        for (; p < end; p++) {
+            depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+            head &= depth > 0 || p + 1 == end || !strchr(")", *p);
+        }
+    }
+    return head && depth == 0;
+}
+
+/* The line above `p` (the begin of a line of `text`), blank ones skipped, if it is the head of a
+ * statement without braces: length of the part to copy and its begin; 0: none. */
+static size_t control_above(const char *text, const char *p, const char **begin)
+{
+    while (p > text) {
+        const char *end = p - 1, *comment;
+        for (p = end; p > text && p[-1] != '\n'; p--) {
+        }
+        *begin = p;
+        while (*begin < end && (isspace((unsigned char)**begin) || **begin == '}')) {
+            (*begin)++;
+        }
+        comment = end;
+        for (const char *at = *begin; at + 1 < end && comment == end; at++) {
+            comment = at[0] == '/' && at[1] == '/' ? at : end;
+        }
+        while (comment > *begin && isspace((unsigned char)comment[-1])) {
+            comment--;
+        }
+        if (comment > *begin || end > p + strspn(p, " \t\r\n")) {
+            return is_control(*begin, comment) ? (size_t)(comment - *begin) : 0;
+        }
+    }
+    return 0;
+}
+
+/* Puts the head of its statement before the text of the line that begins at `line`. */
+static void add_control(const struct source_file *file, const char *line, char *text, size_t length)
+{
+    const char *begin = NULL;
+    const size_t head = control_above(file->text, line, &begin);
+    while (isspace((unsigned char)*line)) {
+        line++;
+    }
+    if (head == 0 || length < 2 || memcmp(line, text, 2) != 0 ||
+        length + head + 1 > SOURCE_MAX_BYTES) {
+        return; /* a later statement of the line */
+    }
+    memmove(text + head + 1, text, length + 1);
+    memcpy(text, begin, head);
+    text[head] = ' ';
+}
+
 static char *read_file(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rbe");
@@ -256,6 +323,9 @@ static char *read_file(const char *path, size_t *length)
         rewind(file);
         text = mem_alloc((size_t)size + 1);
         *length = text ? fread(text, 1, (size_t)size, file) : 0;
+        if (text) {
+            text[*length] = '\0';
+        }
     }
     fclose(file);
     return text;
@@ -327,6 +397,7 @@ const char *source_statement(struct source_cache *cache, const char *path, uint3
     if (length == 0) {
         return NULL;
     }
+    add_control(file, file->text + i, text, length);
     kept = (struct kept_text){index, line, column, mem_strdup(text)};
     if (!kept.text || !VEC_PUSH(&cache->texts, kept)) {
         mem_free(kept.text);

@@ -525,12 +525,69 @@ static void test_borrowed(void **state)
     report_finish(&report);
 }
 
+/* A per-thread default stream has no name in another thread: the whole device is waited for. */
+static void test_per_thread_streams(void **state)
+{
+    struct report report;
+    struct script *script =
+        begin_as(SSAN_stream_flavour_PER_THREAD, SSAN_stream_flavour_NON_BLOCKING);
+    scale(32);
+    script->thread = 2;
+    add(35);
+    assert_int_equal(SSAN_OK, script_explain(script, NULL, &report));
+    assert_non_null(only_finding(&report)->fix);
+    assert_int_equal(1, only_finding(&report)->fix->edit_count);
+    assert_string_equal("cudaDeviceSynchronize();",
+                        only_finding(&report)->fix->edits[0].insert_before);
+    report_finish(&report);
+}
+
+/* Another stream waits for the event; the first stream waits for the second. */
+static void test_other_waits(void **state)
+{
+    struct report report;
+    struct script *script = begin();
+    const uint32_t third = script_stream(script, SSAN_stream_flavour_NON_BLOCKING, 30, NULL);
+    scale(32);
+    record(33);
+    script_wait(script, third, pipeline.ready, 34, NULL);
+    add(35);
+    assert_int_equal(SSAN_OK, script_explain(script, NULL, &report));
+    assert_int_equal(NEAREST_RECORDED_NOT_WAITED, only_finding(&report)->nearest.kind);
+    assert_true(only_finding(&report)->nearest.elsewhere);
+    report_finish(&report);
+
+    script = begin();
+    script_record(script, pipeline.consumer, pipeline.ready, 30, NULL);
+    script_wait(script, pipeline.producer, pipeline.ready, 31, NULL);
+    scale(32);
+    add(35);
+    assert_int_equal(SSAN_OK, script_explain(script, NULL, &report));
+    assert_int_equal(NEAREST_NONE, only_finding(&report)->nearest.kind);
+    assert_true(only_finding(&report)->nearest.reversed);
+    assert_true(only_finding(&report)->nearest.wait >= 0);
+    report_finish(&report);
+}
+
+/* A statement before the only one under an `if` would be elsewhere. */
+static void test_body_without_braces(void **state)
+{
+    struct report report;
+    struct script *script = begin();
+    scale(32);
+    script_update(script, pipeline.consumer, "add", pipeline.dev, 35,
+                  "if (on) add<<<16, 256, 0, consumer>>>(dev, COUNT);");
+    assert_int_equal(SSAN_OK, script_explain(script, NULL, &report));
+    assert_null(only_finding(&report)->fix);
+    report_finish(&report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_host_threads),
-        cmocka_unit_test(test_borrowed),
+        cmocka_unit_test(test_cases),       cmocka_unit_test(test_host_threads),
+        cmocka_unit_test(test_borrowed),    cmocka_unit_test(test_per_thread_streams),
+        cmocka_unit_test(test_other_waits), cmocka_unit_test(test_body_without_braces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,8 @@ static void test_assigned(void **state)
         {"char *bytes = (char *)make(n);", 0, "bytes"},
         {"auto d = lib::make<float>(n);", 0, "d"},
         {"pipeline->slots[i] = make(n);", 0, "pipeline->slots[i]"},
+        {"for (int i = 0; i < n; i++) slots[i] = make(n);", 0, "slots[i]"},
+        {"if (a) else d = make(n);", 0, "d"},
         {"int code = make(n);", 0, ""},
         {"cudaError_t err = make(n);", 0, ""},
         {"return make(n);", 0, ""},
@@ -266,13 +268,25 @@ static void test_odd(void **state)
     assert_int_equal(-1, names_role_index(NULL, NAMES_STREAM));
 }
 
+static void test_bodies(void **state)
+{
+    assert_true(names_is_body("if (x) f(a);", "f"));
+    assert_false(names_is_body("if (f(a)) return 1;", "f"));
+    assert_true(names_is_body("else f(a);", "f"));
+    assert_true(names_is_body("for (;;) f(a);", "f"));
+    assert_false(names_is_body("format(a);", "f"));
+    assert_false(names_is_body("f(a);", "f"));
+    assert_true(names_is_body("if (x) k<<<1, 1>>>(a);", NULL));
+    assert_false(names_is_body(NULL, "f"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_created), cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_nth),     cmocka_unit_test(test_pointer),
-        cmocka_unit_test(test_wrapped), cmocka_unit_test(test_assigned),
-        cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_bodies),   cmocka_unit_test(test_created),
+        cmocka_unit_test(test_roles),    cmocka_unit_test(test_nth),
+        cmocka_unit_test(test_pointer),  cmocka_unit_test(test_wrapped),
+        cmocka_unit_test(test_assigned), cmocka_unit_test(test_odd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

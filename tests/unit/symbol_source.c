@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *text;
@@ -108,12 +110,40 @@ static void files_that_are_not_there(void **state)
     source_destroy(cache);
 }
 
+/* The statement on a line of a file with this text. */
+static void assert_in_file(const char *text, uint32_t line, const char *want)
+{
+    char path[] = "/tmp/symbol_source.XXXXXX";
+    const int fd = mkstemp(path);
+    struct source_cache *cache = source_create();
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    assert_string_equal(source_statement(cache, path, line, 0), want);
+    source_destroy(cache);
+    unlink(path);
+}
+
+static void bodies_without_braces_begin_with_their_head(void **state)
+{
+    assert_in_file("if (a(1)) // why\n\n    f();\n", 3, "if (a(1)) f();");
+    assert_in_file("    } else\n    f();\n", 2, "else f();");
+    assert_in_file("for (;;)\n f();\n", 2, "for (;;) f();");
+    assert_in_file("if (a) {\n f();\n", 2, "f();");
+    assert_in_file("if (a)\n g();\n f();\n", 3, "f();");
+    assert_in_file("check(a)\n f();\n", 2, "f();");
+    assert_in_file("while (a);\n f();\n", 2, "f();");
+    assert_in_file("  if (a) b(c)\n f();\n", 2, "f();");
+    assert_in_file("f();\n", 1, "f();");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements),
         cmocka_unit_test(a_column_tells_statements_apart),
         cmocka_unit_test(a_wrong_column_is_none),
+        cmocka_unit_test(bodies_without_braces_begin_with_their_head),
         cmocka_unit_test(long_ones_are_cut),
         cmocka_unit_test(files_that_are_not_there),
     };
