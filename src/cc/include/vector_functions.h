@@ -6,7 +6,11 @@
 
 #include "vector_types.h"
 
+#ifdef __clang__
 #define SSAN_MAKE_ static __inline__ __host__ __device__ __attribute__((unused, nodebug))
+#else
+#define SSAN_MAKE_ static __inline__ __host__ __device__ __attribute__((unused))
+#endif
 #define SSAN_MAKE_VECTORS_(name, type)                                                             \
     SSAN_MAKE_ name##1 make_##name##1(type x)                                                      \
     {                                                                                              \
