@@ -14,17 +14,22 @@
 #include <stdint.h>
 
 #define CONTROL_MAGIC   UINT64_C(0x3130544e4f434e53) /* "SNCONT01" */
-#define CONTROL_VERSION 2u
+#define CONTROL_VERSION 3u
 #define CONTROL_ENV     "STREAMSAN_SESSION"
 #define CONTROL_FILE    "control"
 #define CONTROL_SUFFIX  ".live"
+#define CONTROL_PLAN    "plan" /* a schedule in the form of trace/plan.h; may be missing */
 #define CONTROL_BYTES   4096
+
+#define CONTROL_CALLS    1u /* `call` events are written */
+#define CONTROL_SNAPSHOT 2u /* the contents of memory are kept in <live trace>.memory */
 
 struct control_page {
     uint64_t magic;          /* tool, before the target starts */
     uint32_t version;        /* tool */
-    uint32_t flags;          /* tool; none yet, 0 */
-    char schedule[1024];     /* tool: eager, lazy, random:SEED; NUL-terminated */
+    uint32_t flags;          /* tool: CONTROL_* */
+    char schedule[1024];     /* tool: what --schedule got (eager, order:..., file:...), cut where it
+                                is longer; what counts is CONTROL_PLAN where it exists; NUL-terminated */
     uint64_t findings_asked; /* targets: highest request number of query_findings, by atomic add */
     uint64_t findings_answered;  /* tool: request up to which `findings` is right */
     uint64_t findings;           /* tool: error findings so far */
@@ -33,7 +38,9 @@ struct control_page {
     uint64_t kill_after_records; /* tool, for tests: the process kills itself as its k-th record is
                                     committed; 0: never */
     uint64_t tool_pid;           /* tool: a target whose tool has gone writes no more; 0: none */
-    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 48];
+    uint64_t snapshot_limit_bytes; /* tool: contents beyond so many bytes are left out */
+    uint64_t plan_limit_ms; /* tool: a plan that holds everything up for so long is not feasible */
+    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 64];
 };
 
 static_assert(sizeof(struct control_page) == CONTROL_BYTES, "one page");

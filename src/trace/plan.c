@@ -1,0 +1,514 @@
+/* Schedules read and printed.
+ *
+ * Invariant: a plan that was read lists no item and no call twice, so the device can give each one
+ * place. The naive model is a text of one directive a line. Cost: O(length). */
+#include "trace/plan.h"
+
+#include "base/map.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX (64u << 20)
+#define LINE_ITEMS     16 /* printed on one line */
+
+/* What is being read. */
+struct reading {
+    struct plan *plan;
+    const char *name;
+    uint64_t line; /* 0: the words of an option */
+    const char *at, *end;
+    struct map items_seen, calls_seen;
+    struct ssan_error *err;
+};
+
+static enum ssan_status refuse(struct reading *reading, const char *what, const char *word)
+{
+    if (reading->line == 0) {
+        return ssan_fail(reading->err, SSAN_USAGE, 0, "%s: %s%s%s%s", reading->name, what,
+                         word ? " '" : "", word ? word : "", word ? "'" : "");
+    }
+    return ssan_fail(reading->err, SSAN_FORMAT, reading->line, "%s:%" PRIu64 ": %s%s%s%s",
+                     reading->name, reading->line, what, word ? " '" : "", word ? word : "",
+                     word ? "'" : "");
+}
+
+static enum ssan_status no_memory(struct reading *reading)
+{
+    return ssan_fail(reading->err, SSAN_NO_MEMORY, reading->line, "out of memory");
+}
+
+/* A decimal number that fits 32 bits and is not 0. */
+static bool read_u32(const char **text, uint32_t *number)
+{
+    uint64_t value = 0;
+    const char *at = *text;
+    for (; isdigit((unsigned char)*at); at++) {
+        value = value * 10 + (uint64_t)(*at - '0');
+        if (value > UINT32_MAX) {
+            return false;
+        }
+    }
+    if (at == *text || value == 0) {
+        return false;
+    }
+    *text = at;
+    *number = (uint32_t)value;
+    return true;
+}
+
+bool plan_item_read(const char *text, struct plan_item *item, const char **end)
+{
+    if (*text != 's') {
+        return false;
+    }
+    text++;
+    if (!read_u32(&text, &item->stream) || *text != '.') {
+        return false;
+    }
+    text++;
+    *end = text;
+    return read_u32(end, &item->seq);
+}
+
+static bool call_read(const char *text, struct plan_call *call, const char **end)
+{
+    if (*text != 't') {
+        return false;
+    }
+    text++;
+    if (!read_u32(&text, &call->thread) || *text != '.') {
+        return false;
+    }
+    text++;
+    call->query = 0;
+    if (*text == '0') { /* queries in front of the first call */
+        call->number = 0;
+        text++;
+    } else if (!read_u32(&text, &call->number)) {
+        return false;
+    }
+    if (*text == 'q') {
+        text++;
+        if (!read_u32(&text, &call->query)) {
+            return false;
+        }
+    }
+    *end = text;
+    return call->number != 0 || call->query != 0;
+}
+
+/* The next word of the line, NUL-terminated in `word`; false at the end of the line. A word that
+ * is too long is cut, and so is refused by whoever reads it. */
+static bool next_word(struct reading *reading, char *word, size_t room)
+{
+    size_t length = 0;
+    while (reading->at < reading->end && (*reading->at == ' ' || *reading->at == '\t')) {
+        reading->at++;
+    }
+    while (reading->at < reading->end && !isspace((unsigned char)*reading->at)) {
+        if (length + 1 < room) {
+            word[length++] = *reading->at;
+        }
+        reading->at++;
+    }
+    word[length] = '\0';
+    return length > 0;
+}
+
+static enum ssan_status add_item(struct reading *reading, const char *word)
+{
+    struct plan_item item;
+    const char *end;
+    uint64_t key;
+    if (!plan_item_read(word, &item, &end) || *end != '\0') {
+        return refuse(reading, "an item is written as s1.2 (stream 1, item 2), not", word);
+    }
+    key = (uint64_t)item.stream << 32 | item.seq;
+    if (map_find(&reading->items_seen, key)) {
+        return refuse(reading, "the item is listed twice:", word);
+    }
+    return map_set(&reading->items_seen, key, 1) && VEC_PUSH(&reading->plan->items, item)
+               ? SSAN_OK
+               : no_memory(reading);
+}
+
+static enum ssan_status parse_items(struct reading *reading)
+{
+    char word[64];
+    enum ssan_status status = SSAN_OK;
+    while (status == SSAN_OK && next_word(reading, word, sizeof word)) {
+        status = add_item(reading, word);
+    }
+    return status;
+}
+
+static enum ssan_status parse_together(struct reading *reading)
+{
+    char word[64], *end;
+    struct plan_together together = {.first = reading->plan->items.count};
+    enum ssan_status status;
+    if (!next_word(reading, word, sizeof word) || !isdigit((unsigned char)word[0])) {
+        return refuse(reading, "together needs a seed and items, as in: together 7 s1.2 s2.1",
+                      NULL);
+    }
+    together.seed = strtoull(word, &end, 10);
+    if (*end != '\0') {
+        return refuse(reading, "a seed is a number, not", word);
+    }
+    status = parse_items(reading);
+    together.count = reading->plan->items.count - together.first;
+    if (status == SSAN_OK && together.count < 2) {
+        return refuse(reading, "together needs two items or more", NULL);
+    }
+    return status != SSAN_OK                               ? status
+           : VEC_PUSH(&reading->plan->togethers, together) ? SSAN_OK
+                                                           : no_memory(reading);
+}
+
+static enum ssan_status read_call(struct reading *reading, const char *word, struct plan_call *call)
+{
+    const char *end;
+    if (!call_read(word, call, &end) || *end != '\0') {
+        return refuse(reading, "a call is written as t1.3 (thread 1, call 3), not", word);
+    }
+    return SSAN_OK;
+}
+
+static enum ssan_status parse_calls(struct reading *reading)
+{
+    char word[64];
+    struct plan_call call;
+    enum ssan_status status = SSAN_OK;
+    while (status == SSAN_OK && next_word(reading, word, sizeof word)) {
+        status = read_call(reading, word, &call);
+        if (status == SSAN_OK && call.query != 0) {
+            return refuse(reading, "the order of queries can't be set:", word);
+        }
+        if (status == SSAN_OK) {
+            uint64_t key = (uint64_t)call.thread << 32 | call.number;
+            if (map_find(&reading->calls_seen, key)) {
+                return refuse(reading, "the call is listed twice:", word);
+            }
+            if (!map_set(&reading->calls_seen, key, 1) || !VEC_PUSH(&reading->plan->calls, call)) {
+                return no_memory(reading);
+            }
+        }
+    }
+    return status;
+}
+
+static enum ssan_status parse_by(struct reading *reading)
+{
+    char call[64], item[64];
+    struct plan_by by;
+    const char *end;
+    enum ssan_status status;
+    if (!next_word(reading, call, sizeof call) || !next_word(reading, item, sizeof item)) {
+        return refuse(reading, "by needs a call and an item, as in: by t1.6 s1.3", NULL);
+    }
+    status = read_call(reading, call, &by.call);
+    if (status != SSAN_OK) {
+        return status;
+    }
+    if (!plan_item_read(item, &by.item, &end) || *end != '\0') {
+        return refuse(reading, "an item is written as s1.2 (stream 1, item 2), not", item);
+    }
+    return VEC_PUSH(&reading->plan->bys, by) ? SSAN_OK : no_memory(reading);
+}
+
+static enum ssan_status parse_place(struct reading *reading, enum plan_use use, const char *module)
+{
+    struct plan_place place = {.use = use};
+    char begin[32], end[32], *begin_end, *end_end;
+    if (!next_word(reading, begin, sizeof begin) || !next_word(reading, end, sizeof end)) {
+        return refuse(reading, "a place is an object's file name and two offsets", NULL);
+    }
+    errno = 0;
+    place.begin = strtoull(begin, &begin_end, 16);
+    place.end = strtoull(end, &end_end, 16);
+    if (errno != 0 || *begin_end != '\0' || *end_end != '\0' || place.begin >= place.end) {
+        return refuse(reading, "offsets are two hexadecimal numbers, the smaller one first", NULL);
+    }
+    place.module = mem_strdup(module);
+    if (!place.module || !VEC_PUSH(&reading->plan->places, place)) {
+        mem_free(place.module);
+        return no_memory(reading);
+    }
+    return SSAN_OK;
+}
+
+static enum ssan_status parse_ignore(struct reading *reading)
+{
+    char module[256];
+    if (!next_word(reading, module, sizeof module)) {
+        return refuse(reading, "ignore needs a place", NULL);
+    }
+    return parse_place(reading, PLAN_IGNORE, module);
+}
+
+static enum ssan_status parse_serialize(struct reading *reading)
+{
+    char word[256];
+    const char *digits = word + 1;
+    uint32_t stream;
+    if (!next_word(reading, word, sizeof word)) {
+        return refuse(reading, "serialize needs all, a stream as s2, or a place", NULL);
+    }
+    if (strcmp(word, "all") == 0) {
+        reading->plan->serialize_all = true;
+        return SSAN_OK;
+    }
+    if (word[0] == 's' && read_u32(&digits, &stream) && *digits == '\0') {
+        return VEC_PUSH(&reading->plan->serialize_streams, stream) ? SSAN_OK : no_memory(reading);
+    }
+    return parse_place(reading, PLAN_SERIALIZE, word);
+}
+
+static bool is_policy(const char *word)
+{
+    char *end;
+    if (strcmp(word, "eager") == 0 || strcmp(word, "lazy") == 0) {
+        return true;
+    }
+    if (strncmp(word, "random:", 7) != 0 || !isdigit((unsigned char)word[7])) {
+        return false;
+    }
+    errno = 0;
+    (void)strtoull(word + 7, &end, 10);
+    return *end == '\0' && errno == 0 && strlen(word) < sizeof((struct plan *)0)->policy;
+}
+
+static enum ssan_status parse_policy(struct reading *reading)
+{
+    char word[64];
+    if (!next_word(reading, word, sizeof word) || !is_policy(word)) {
+        return refuse(reading, "a policy is eager, lazy or random:SEED, not", word);
+    }
+    snprintf(reading->plan->policy, sizeof reading->plan->policy, "%s", word);
+    return SSAN_OK;
+}
+
+static const struct {
+    const char *word;
+    enum ssan_status (*parse)(struct reading *reading);
+} directives[] = {
+    {"policy", parse_policy},       {"items", parse_items}, {"together", parse_together},
+    {"calls", parse_calls},         {"by", parse_by},       {"ignore", parse_ignore},
+    {"serialize", parse_serialize},
+};
+
+/* One line, [reading->at, reading->end). */
+static enum ssan_status parse_line(struct reading *reading)
+{
+    char word[64];
+    const char *hash = memchr(reading->at, '#', (size_t)(reading->end - reading->at));
+    if (hash) {
+        reading->end = hash;
+    }
+    if (!next_word(reading, word, sizeof word)) {
+        return SSAN_OK;
+    }
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+        if (strcmp(word, directives[i].word) == 0) {
+            enum ssan_status status = directives[i].parse(reading);
+            if (status == SSAN_OK && next_word(reading, word, sizeof word)) {
+                return refuse(reading, "unexpected word", word);
+            }
+            return status;
+        }
+    }
+    return refuse(reading, "unknown word", word);
+}
+
+static void finish_reading(struct reading *reading)
+{
+    map_finish(&reading->items_seen);
+    map_finish(&reading->calls_seen);
+}
+
+enum ssan_status plan_parse(struct plan *plan, const char *name, const char *text, size_t length,
+                            struct ssan_error *err)
+{
+    static const char first[] = PLAN_FIRST_LINE;
+    struct reading reading = {.plan = plan, .name = name, .err = err};
+    enum ssan_status status = SSAN_OK;
+    const char *end = text + length;
+    memset(plan, 0, sizeof *plan);
+    snprintf(plan->policy, sizeof plan->policy, "lazy");
+    reading.line = 1;
+    if (length < sizeof first - 1 || memcmp(text, first, sizeof first - 1) != 0 ||
+        (length > sizeof first - 1 && !isspace((unsigned char)text[sizeof first - 1]))) {
+        return refuse(&reading, "the first line of a schedule is '" PLAN_FIRST_LINE "'", NULL);
+    }
+    for (const char *at = text; status == SSAN_OK && at < end; reading.line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        reading.at = at;
+        reading.end = newline ? newline : end;
+        if (memchr(at, '\0', (size_t)(reading.end - at))) {
+            status = refuse(&reading, "a NUL byte", NULL);
+        } else if (reading.line > 1) {
+            status = parse_line(&reading);
+        }
+        at = newline ? newline + 1 : end;
+    }
+    finish_reading(&reading);
+    return status;
+}
+
+static enum ssan_status read_order(struct plan *plan, const char *words, struct ssan_error *err)
+{
+    struct reading reading = {.plan = plan, .name = "order", .err = err};
+    enum ssan_status status = SSAN_OK;
+    char word[64];
+    snprintf(plan->policy, sizeof plan->policy, "lazy");
+    while (status == SSAN_OK) {
+        const char *comma = strchr(words, ',');
+        size_t length = comma ? (size_t)(comma - words) : strlen(words);
+        snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : 63, words);
+        status = add_item(&reading, word);
+        if (!comma) {
+            break;
+        }
+        words = comma + 1;
+    }
+    finish_reading(&reading);
+    return status;
+}
+
+static enum ssan_status read_file(struct plan *plan, const char *path, struct ssan_error *err)
+{
+    struct strbuf text = {0};
+    char part[65536];
+    ssize_t got = 0;
+    enum ssan_status status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
+    }
+    do {
+        got = read(fd, part, sizeof part);
+        if (got > 0) {
+            strbuf_add(&text, part, (size_t)got);
+        }
+    } while ((got > 0 && text.length <= FILE_BYTES_MAX) || (got < 0 && errno == EINTR));
+    if (got < 0) {
+        status = ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
+    } else if (text.failed) {
+        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    } else if (text.length > FILE_BYTES_MAX) {
+        status = ssan_fail(err, SSAN_FORMAT, 0, "%s: a schedule of more than 64 MiB", path);
+    } else {
+        status = plan_parse(plan, path, strbuf_text(&text), text.length, err);
+    }
+    close(fd);
+    strbuf_finish(&text);
+    return status;
+}
+
+enum ssan_status plan_read(struct plan *plan, const char *words, struct ssan_error *err)
+{
+    memset(plan, 0, sizeof *plan);
+    if (is_policy(words)) {
+        snprintf(plan->policy, sizeof plan->policy, "%s", words);
+        return SSAN_OK;
+    }
+    if (strncmp(words, "order:", 6) == 0) {
+        return read_order(plan, words + 6, err);
+    }
+    if (strncmp(words, "file:", 5) == 0) {
+        return read_file(plan, words + 5, err);
+    }
+    if (strncmp(words, "random", 6) == 0) {
+        return ssan_fail(err, SSAN_USAGE, 0, "random takes a number, as random:7, not '%s'", words);
+    }
+    return ssan_fail(err, SSAN_USAGE, 0,
+                     "a schedule is eager, lazy, random:SEED, order:s1.1,s2.1,... or file:PATH, "
+                     "not '%s'",
+                     words);
+}
+
+bool plan_is_plain(const struct plan *plan)
+{
+    return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&
+           plan->places.count == 0 && !plan->serialize_all && plan->serialize_streams.count == 0;
+}
+
+static void print_items(const struct plan *plan, struct strbuf *out)
+{
+    size_t together = 0, on_line = 0;
+    for (size_t i = 0; i < plan->items.count; i++) {
+        const struct plan_together *group =
+            together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
+        bool inside = group && i > group->first && i < group->first + group->count;
+        if (group && i == group->first + group->count) {
+            together++;
+            group = together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
+            on_line = 0;
+        }
+        if (group && i == group->first) {
+            strbuf_printf(out, "%stogether %" PRIu64, i ? "\n" : "", group->seed);
+        } else if (!inside && on_line++ % LINE_ITEMS == 0) {
+            strbuf_printf(out, "%sitems", i ? "\n" : "");
+        }
+        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32, plan->items.items[i].stream,
+                      plan->items.items[i].seq);
+    }
+    strbuf_puts(out, plan->items.count ? "\n" : "");
+}
+
+static void print_call(const struct plan_call *call, struct strbuf *out)
+{
+    strbuf_printf(out, " t%" PRIu32 ".%" PRIu32, call->thread, call->number);
+    if (call->query != 0) {
+        strbuf_printf(out, "q%" PRIu32, call->query);
+    }
+}
+
+void plan_print(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_printf(out, PLAN_FIRST_LINE "\npolicy %s\n", plan->policy);
+    print_items(plan, out);
+    for (size_t i = 0; i < plan->calls.count; i++) {
+        strbuf_puts(out, i % LINE_ITEMS ? "" : i ? "\ncalls" : "calls");
+        print_call(&plan->calls.items[i], out);
+    }
+    strbuf_puts(out, plan->calls.count ? "\n" : "");
+    for (size_t i = 0; i < plan->bys.count; i++) {
+        strbuf_puts(out, "by");
+        print_call(&plan->bys.items[i].call, out);
+        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", plan->bys.items[i].item.stream,
+                      plan->bys.items[i].item.seq);
+    }
+    for (size_t i = 0; i < plan->places.count; i++) {
+        const struct plan_place *place = &plan->places.items[i];
+        strbuf_printf(out, "%s %s %" PRIx64 " %" PRIx64 "\n",
+                      place->use == PLAN_IGNORE ? "ignore" : "serialize", place->module,
+                      place->begin, place->end);
+    }
+    if (plan->serialize_all) {
+        strbuf_puts(out, "serialize all\n");
+    }
+    for (size_t i = 0; i < plan->serialize_streams.count; i++) {
+        strbuf_printf(out, "serialize s%" PRIu32 "\n", plan->serialize_streams.items[i]);
+    }
+}
+
+void plan_finish(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->places.count; i++) {
+        mem_free(plan->places.items[i].module);
+    }
+    VEC_FREE(&plan->items);
+    VEC_FREE(&plan->calls);
+    VEC_FREE(&plan->bys);
+    VEC_FREE(&plan->togethers);
+    VEC_FREE(&plan->places);
+    VEC_FREE(&plan->serialize_streams);
+}

@@ -1,0 +1,82 @@
+/* A schedule in full: when the items of streams run, and what the device adds or leaves out.
+ *
+ * The words of `--schedule`: eager, lazy, random:SEED, order:ITEM,ITEM,... and file:PATH. What the
+ * policy does is changed by a plan: listed items begin in the order of the list, each when those
+ * before it are done; items that aren't listed follow the policy. docs/schedules.md has the grammar
+ * of the file and what each line means. One thread. */
+#ifndef SSAN_TRACE_PLAN_H
+#define SSAN_TRACE_PLAN_H
+
+#include "base/status.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The seq-th item (from 1) of a stream: s1.2. */
+struct plan_item {
+    uint32_t stream, seq;
+};
+
+/* A call of a host thread: t1.3 is its third; t1.3q2 the second query behind that one. Queries
+ * (of streams and events, elapsed times) are numbered apart, since how often a loop polls depends
+ * on the schedule. Calls inside host functions have no number. */
+struct plan_call {
+    uint32_t thread, number, query; /* query 0: none */
+};
+
+/* `item` is done when `call` returns to its caller. */
+struct plan_by {
+    struct plan_call call;
+    struct plan_item item;
+};
+
+/* `count` listed items from `first` on take turns, a few blocks each, drawn from `seed`. */
+struct plan_together {
+    size_t first, count;
+    uint64_t seed;
+};
+
+enum plan_use {
+    PLAN_IGNORE,    /* joins and waits from here do nothing and return success */
+    PLAN_SERIALIZE, /* the host waits for each item that is submitted from here */
+};
+
+/* Return addresses in [begin, end) of the loaded object with this file name, as offsets from its
+ * start: the calls of one source line. */
+struct plan_place {
+    enum plan_use use;
+    char *module; /* owned */
+    uint64_t begin, end;
+};
+
+struct plan {
+    char policy[32]; /* eager, lazy, random:SEED */
+    VEC(struct plan_item) items;
+    VEC(struct plan_call) calls; /* the order in which these are accepted, of all threads */
+    VEC(struct plan_by) bys;
+    VEC(struct plan_together) togethers;
+    VEC(struct plan_place) places;
+    bool serialize_all;
+    VEC(uint32_t) serialize_streams;
+};
+
+#define PLAN_FIRST_LINE "streamsan-schedule 1"
+
+/* Reads the words of `--schedule`, and the file that they name. `plan` is zeroed before and needs
+ * plan_finish in any case. SSAN_USAGE: no schedule, the text says why; SSAN_IO: the file can't be
+ * read; SSAN_FORMAT: it is wrong at err->position (its line). */
+enum ssan_status plan_read(struct plan *plan, const char *words, struct ssan_error *err);
+/* The same from the text of a file; `name` stands in messages. */
+enum ssan_status plan_parse(struct plan *plan, const char *name, const char *text, size_t length,
+                            struct ssan_error *err);
+/* Reads `s1.2`; false when `text` doesn't begin with an item. *end: behind it. */
+bool plan_item_read(const char *text, struct plan_item *item, const char **end);
+/* True when the plan is no more than its policy. */
+bool plan_is_plain(const struct plan *plan);
+/* Appends the file that plan_parse reads back to the same plan. */
+void plan_print(const struct plan *plan, struct strbuf *out);
+void plan_finish(struct plan *plan);
+
+#endif
