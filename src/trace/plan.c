@@ -287,7 +287,7 @@ static bool is_policy(const char *word)
 
 static enum ssan_status parse_policy(struct reading *reading)
 {
-    char word[64];
+    char word[PLAN_POLICY_ROOM];
     if (!next_word(reading, word, sizeof word) || !is_policy(word)) {
         return refuse(reading, "a policy is eager, lazy or random:SEED, not", word);
     }
@@ -416,7 +416,7 @@ enum ssan_status plan_read(struct plan *plan, const char *words, struct ssan_err
 {
     memset(plan, 0, sizeof *plan);
     if (is_policy(words)) {
-        snprintf(plan->policy, sizeof plan->policy, "%s", words);
+        memcpy(plan->policy, words, strlen(words) + 1);
         return SSAN_OK;
     }
     if (strncmp(words, "order:", 6) == 0) {

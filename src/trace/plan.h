@@ -51,8 +51,10 @@ struct plan_place {
     uint64_t begin, end;
 };
 
+#define PLAN_POLICY_ROOM 32
+
 struct plan {
-    char policy[32]; /* eager, lazy, random:SEED */
+    char policy[PLAN_POLICY_ROOM]; /* eager, lazy, random:SEED */
     VEC(struct plan_item) items;
     VEC(struct plan_call) calls; /* the order in which these are accepted, of all threads */
     VEC(struct plan_by) bys;
