@@ -267,6 +267,7 @@ static int judge_run(struct run *run)
 static enum ssan_status prepare(struct run *run, struct ssan_error *err)
 {
     const struct options *options = run->options;
+    const struct folder_options how = {.schedule = options->schedule, .plan = &options->plan};
     enum ssan_status status =
         program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, err);
     if (!status) {
@@ -276,7 +277,7 @@ static enum ssan_status prepare(struct run *run, struct ssan_error *err)
         status = output_probe(options->trace, err);
     }
     if (!status) {
-        status = folder_open(&run->folder, options->schedule, err);
+        status = folder_open(&run->folder, &how, err);
     }
     return status;
 }

@@ -13,7 +13,7 @@
 
 /* Prints "streamsan VERB: text" to stderr and returns the exit code of the error's status. */
 int command_fail(const char *verb, const struct ssan_error *err);
-/* The same with what to type for help. */
+/* The same; a wrong use is followed by what to type for help. */
 int command_usage(const char *verb, const struct ssan_error *err);
 
 /* "usage: streamsan VERB ..." with the options of verbs that have them; returns 0. */

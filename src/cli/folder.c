@@ -5,9 +5,11 @@
  * traces, kept copies. */
 #include "cli/folder.h"
 
+#include "cli/output.h"
 #include "cli/rescue.h"
 
 #include "trace/control_abi.h"
+#include "trace/plan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +22,9 @@
 
 /* Disk that one live trace may hold: the tool gives back what it has read, so this is how far it
  * may fall behind. */
-#define LIVE_LIMIT_BYTES (UINT64_C(8) << 30)
+#define LIVE_LIMIT_BYTES     (UINT64_C(8) << 30)
+#define SNAPSHOT_LIMIT_BYTES (UINT64_C(256) << 20)
+#define PLAN_LIMIT_MS        10000
 
 static enum ssan_status fail_errno(struct ssan_error *err, const char *what, const char *path)
 {
@@ -55,9 +59,47 @@ static enum ssan_status map_page(struct folder *folder, struct ssan_error *err)
     return SSAN_OK;
 }
 
-enum ssan_status folder_open(struct folder *folder, const char *schedule, struct ssan_error *err)
+static enum ssan_status write_plan(const struct folder *folder, const struct plan *plan,
+                                   struct ssan_error *err)
 {
-    const char *base = getenv("TMPDIR"), *kill_after = getenv("STREAMSAN_TEST_KILL_AFTER");
+    struct strbuf text = {0};
+    char path[4096];
+    enum ssan_status status;
+    snprintf(path, sizeof path, "%s/" CONTROL_PLAN, folder->directory);
+    plan_print(plan, &text);
+    status = output_write(path, -1, &text, err);
+    strbuf_finish(&text);
+    return status;
+}
+
+/* `words` shortened to what the page holds. */
+static void put_schedule(struct control_page *page, const char *words)
+{
+    size_t room = sizeof page->schedule;
+    if ((size_t)snprintf(page->schedule, room, "%s", words) >= room) {
+        memcpy(page->schedule + room - 4, "...", 4);
+    }
+}
+
+static void fill_page(struct control_page *page, const struct folder_options *options)
+{
+    const char *kill_after = getenv("STREAMSAN_TEST_KILL_AFTER");
+    put_schedule(page, options->schedule);
+    page->version = CONTROL_VERSION;
+    page->flags = options->flags;
+    page->trace_limit_bytes = LIVE_LIMIT_BYTES;
+    page->tool_pid = (uint64_t)getpid();
+    page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;
+    page->snapshot_limit_bytes =
+        options->snapshot_limit_bytes ? options->snapshot_limit_bytes : SNAPSHOT_LIMIT_BYTES;
+    page->plan_limit_ms = options->plan_limit_ms ? options->plan_limit_ms : PLAN_LIMIT_MS;
+    __atomic_store_n(&page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
+}
+
+enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
+                             struct ssan_error *err)
+{
+    const char *base = getenv("TMPDIR");
     char path[4096];
     enum ssan_status status;
     memset(folder, 0, sizeof *folder);
@@ -72,16 +114,14 @@ enum ssan_status folder_open(struct folder *folder, const char *schedule, struct
     }
     rescue_begin(folder->directory);
     status = map_page(folder, err);
+    if (!status && options->plan && !plan_is_plain(options->plan)) {
+        status = write_plan(folder, options->plan, err);
+    }
     if (status) {
         folder_close(folder);
         return status;
     }
-    snprintf(folder->page->schedule, sizeof folder->page->schedule, "%s", schedule);
-    folder->page->version = CONTROL_VERSION;
-    folder->page->trace_limit_bytes = LIVE_LIMIT_BYTES;
-    folder->page->tool_pid = (uint64_t)getpid();
-    folder->page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;
-    __atomic_store_n(&folder->page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
+    fill_page(folder->page, options);
     return SSAN_OK;
 }
 

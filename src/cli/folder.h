@@ -12,6 +12,16 @@
 #include <stdint.h>
 
 struct control_page;
+struct plan;
+
+/* What the targets of a run are told. Zeroed members: none, or the default. */
+struct folder_options {
+    const char *schedule; /* what --schedule got */
+    const struct plan *plan;
+    uint32_t flags; /* CONTROL_* */
+    uint64_t snapshot_limit_bytes;
+    uint64_t plan_limit_ms;
+};
 
 struct folder {
     char *directory;
@@ -21,9 +31,10 @@ struct folder {
     uint64_t answered;   /* all requests up to this one have been seen */
 };
 
-/* Makes the folder below TMPDIR (else /tmp) and the page. SSAN_IO, SSAN_FULL. Until folder_close a
- * fault of the tool removes it too. */
-enum ssan_status folder_open(struct folder *folder, const char *schedule, struct ssan_error *err);
+/* Makes the folder below TMPDIR (else /tmp), the page, and the file of a plan that is more than a
+ * policy. SSAN_IO, SSAN_FULL. Until folder_close a fault of the tool removes it too. */
+enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
+                             struct ssan_error *err);
 
 /* The path of a live trace that was not given out yet, in order of names; mem_free. NULL: none, or
  * out of memory. */

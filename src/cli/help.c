@@ -23,8 +23,11 @@ int command_fail(const char *verb, const struct ssan_error *err)
 
 int command_usage(const char *verb, const struct ssan_error *err)
 {
-    fprintf(stderr, "streamsan %s: %s\nTry 'streamsan %s --help'.\n", verb, err->text, verb);
-    return ssan_status_exit_code(err->status);
+    int code = command_fail(verb, err);
+    if (err->status == SSAN_USAGE) {
+        fprintf(stderr, "Try 'streamsan %s --help'.\n", verb);
+    }
+    return code;
 }
 
 int command_help(const char *verb)

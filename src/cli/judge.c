@@ -135,6 +135,7 @@ static void fill_run(struct report *report, const struct judge *judge)
     size_t i;
     if (judge->command) {
         run->command = (const char *const *)judge->command;
+        run->schedule = judge->options->schedule;
     }
     if (judge->end.known) {
         run->has_exit = true;

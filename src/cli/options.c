@@ -128,30 +128,20 @@ static error_t take_word(struct reading *reading, int key, const char *word, int
     return refuse_word(reading, key, word);
 }
 
-static bool is_seed(const char *text)
-{
-    char *end;
-    if (*text < '0' || *text > '9') {
-        return false;
-    }
-    errno = 0;
-    strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0';
-}
-
+/* A file that is wrong keeps its own status and words, which begin with its name. */
 static error_t take_schedule(struct reading *reading, const char *word)
 {
-    int unused;
-    if (strcmp(word, "eager") == 0 || strcmp(word, "lazy") == 0 ||
-        (strncmp(word, "random:", 7) == 0 && is_seed(word + 7))) {
-        reading->options->schedule = word;
-        return 0;
+    struct options *options = reading->options;
+    struct ssan_error err = {0};
+    plan_finish(&options->plan);
+    reading->status = plan_read(&options->plan, word, &err);
+    if (reading->status) {
+        ssan_fail(reading->err, reading->status, err.position, "%s%.480s",
+                  reading->status == SSAN_USAGE ? "--schedule: " : "", err.text);
+        return EINVAL;
     }
-    if (strncmp(word, "random", 6) == 0) {
-        return refuse(reading, "--%s random takes a number, as random:7, not '%s'", "schedule",
-                      word);
-    }
-    return take_word(reading, KEY_SCHEDULE, word, &unused);
+    options->schedule = word;
+    return 0;
 }
 
 static error_t take_exit_code(struct reading *reading, const char *word)
@@ -392,6 +382,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     enum ssan_status status;
     memset(options, 0, sizeof *options);
     options->schedule = "eager";
+    (void)plan_read(&options->plan, options->schedule, NULL);
     options->error_exitcode = EXIT_CODE_FINDINGS;
     options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
     words = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
@@ -412,6 +403,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
 
 void options_finish(struct options *options)
 {
+    plan_finish(&options->plan);
     arena_finish(&options->arena);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "trace/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
     enum option_device device;
-    const char *schedule;
+    const char *schedule; /* what --schedule got */
+    struct plan plan;     /* the same, read */
     bool documented, strict;
     const char *trace, *output; /* NULL: none given */
     enum option_format format;
@@ -32,7 +34,8 @@ struct options {
 
 /* Reads the words of `argv` (argv[0] is the verb) and, in front of them, those of `defaults`
  * (STREAMSAN_OPTIONS, may be NULL; options there that `verb` does not have are passed over). For
- * VERB_RUN the first word that is no option ends them. SSAN_USAGE: the text says what is wrong.
+ * VERB_RUN the first word that is no option ends them. SSAN_USAGE: the text says what is wrong;
+ * SSAN_IO, SSAN_FORMAT: so is the file of a schedule.
  * `options` needs options_finish in any case. */
 enum ssan_status options_read(struct options *options, enum verb_mask verb, int argc, char **argv,
                               const char *defaults, struct ssan_error *err);

@@ -89,6 +89,12 @@ def usage():
     done = expect(["run", "--frobnicate", "--", "true"], 64, "frobnicate")
     check("Try 'streamsan run --help'." in done.stderr and "--usage" not in done.stderr, done.stderr)
     expect(["run", "--schedule", "wrong", "--", "true"], 64, "eager, lazy, random:SEED")
+    expect(["run", "--schedule", "order:s1", "--", "true"], 64, "an item is written as s1.2")
+    bad = WORK / "bad.schedule"
+    bad.write_text("streamsan-schedule 1\nitems s1.1\nitem s2.1\n")
+    done = expect(["run", "--schedule", f"file:{bad}", "--", "true"], 65, "bad.schedule:3: unknown word 'item'")
+    check("--help" not in done.stderr, done.stderr)
+    expect(["run", "--schedule", f"file:{WORK / 'not-there'}", "--", "true"], 65, "not-there")
     expect(["run", "--format", "json", "--output", "-", "--", "true"], 64, "--output takes a file")
     expect(["help", "frobnicate"], 64, "frobnicate")
     expect(["check", WORK / "not-there", WORK / "nor-there"], 65, "not-there", "nor-there")
@@ -99,7 +105,7 @@ def usage():
 def later_parts():
     for verb in ("witness", "explore", "audit", "contract", "compare", "evidence", "report"):
         expect([verb], 64, "not there yet")
-    for words in (["--device", "gpu"], ["--schedule", "order:s1.1"], ["--format", "sarif"], ["--host", "light"], ["--accesses", "off"]):
+    for words in (["--device", "gpu"], ["--format", "sarif"], ["--host", "light"], ["--accesses", "off"]):
         expect(["run", *words, "--", "true"], 64, "not there yet")
 
 

@@ -125,9 +125,9 @@ static void refused(const char *words, const char *defaults, const char *says)
 static void later_parts_are_named(void **state)
 {
     static const char *const words[] = {
-        "--device gpu",   "--device virtual:2", "--schedule order:s1.1", "--schedule file:x",
-        "--host light",   "--host precise",     "--accesses footprint",  "--accesses off",
-        "--format short", "--format sarif",     "--format html",
+        "--device gpu",   "--device virtual:2",   "--host light",
+        "--host precise", "--accesses footprint", "--accesses off",
+        "--format short", "--format sarif",       "--format html",
     };
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
@@ -138,12 +138,16 @@ static void later_parts_are_named(void **state)
 static void wrong_words(void **state)
 {
     refused("--device abacus", NULL, "--device does not take 'abacus': it takes auto, virtual");
-    refused("--schedule eagre", NULL, "does not take 'eagre': it takes eager, lazy, random:SEED");
+    refused("--schedule eagre", NULL,
+            "--schedule: a schedule is eager, lazy, random:SEED, order:s1.1,s2.1,... or file:PATH, "
+            "not 'eagre'");
+    refused("--schedule order:s1.1,s1.1", NULL, "the item is listed twice: 's1.1'");
+    refused("--schedule order:", NULL, "an item is written as s1.2");
     refused("--format xml", NULL, "does not take 'xml': it takes text, json");
     refused("--output - x", NULL, "--output takes a file, not '-'");
     refused("--trace - x", NULL, "--trace takes a file, not '-'");
     refused("x", "--output -", "STREAMSAN_OPTIONS: --output takes a file");
-    refused("--schedule random", NULL, "takes a number");
+    refused("--schedule random", NULL, "random takes a number");
     refused("--schedule random:x", NULL, "takes a number");
     refused("--error-exitcode 0", NULL, "from 1 to 255");
     refused("--error-exitcode 256", NULL, "from 1 to 255");
@@ -155,6 +159,27 @@ static void wrong_words(void **state)
     refused("", "--device abacus", "STREAMSAN_OPTIONS: --device does not take 'abacus'");
     refused("", "prog", "which is no option");
     refused("", "'open", "does not end");
+}
+
+static void schedules_are_read(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(
+        read_words(&options, VERB_RUN, "--schedule order:s1.1,s2.1 prog", "--schedule lazy", &err),
+        SSAN_OK);
+    assert_string_equal(options.schedule, "order:s1.1,s2.1");
+    assert_string_equal(options.plan.policy, "lazy");
+    assert_int_equal(options.plan.items.count, 2);
+    options_finish(&options);
+    assert_int_equal(read_words(&options, VERB_RUN, "prog", NULL, &err), SSAN_OK);
+    assert_string_equal(options.plan.policy, "eager");
+    options_finish(&options);
+    assert_int_equal(
+        read_words(&options, VERB_RUN, "--schedule file:/nowhere/at/all prog", NULL, &err),
+        SSAN_IO);
+    assert_non_null(strstr(err.text, "/nowhere/at/all: "));
+    options_finish(&options);
 }
 
 static void unknown_options(void **state)
@@ -227,6 +252,7 @@ int main(void)
         cmocka_unit_test(traces_may_stand_anywhere),
         cmocka_unit_test(later_parts_are_named),
         cmocka_unit_test(wrong_words),
+        cmocka_unit_test(schedules_are_read),
         cmocka_unit_test(unknown_options),
         cmocka_unit_test(letters_and_beginnings),
         cmocka_unit_test(dump_may_say_standard_output),
