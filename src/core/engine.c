@@ -158,6 +158,20 @@ static enum ssan_status on_fault(struct engine *engine, const struct ssan_ev_fau
     return SSAN_OK;
 }
 
+static enum ssan_status on_call(struct engine *engine, const struct ssan_ev_call *event,
+                                struct ssan_error *err)
+{
+    const struct engine_watch *watch = engine->options.watch;
+    const struct host *host = order_host(&engine->order, event->thread);
+    if (!host) {
+        return engine_refuse(engine, err, "thread", event->thread);
+    }
+    if (watch) {
+        watch->call(watch->self, event, &host->now);
+    }
+    return SSAN_OK;
+}
+
 /* Events that only count. */
 static enum ssan_status on_count(struct engine *engine, const struct ssan_event *event,
                                  struct ssan_error *err)
@@ -243,6 +257,8 @@ static enum ssan_status dispatch(struct engine *engine, const struct ssan_event 
         return on_callback(engine, event->callback_end.thread, event->callback_end.op, false, err);
     case SSAN_EV_fault:
         return on_fault(engine, &event->fault, err);
+    case SSAN_EV_call:
+        return on_call(engine, &event->call, err);
     default:
         return on_count(engine, event, err);
     }

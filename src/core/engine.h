@@ -37,6 +37,20 @@ struct edit {
 
 enum engine_threads { THREADS_OBSERVED, THREADS_STRICT };
 
+struct stamp; /* core/clock.h */
+struct epoch;
+
+/* Is told of the order that the engine has worked out, for who needs more than its hazards. What it
+ * gets is borrowed for the call. A wait on an event that was never recorded is no item of its
+ * stream (R-EVENT-4) and is not told. */
+struct engine_watch {
+    void *self;
+    /* `op` was submitted: it begins with all that `begin` covers, and ends at `end`. */
+    void (*item)(void *self, uint64_t op, const struct stamp *begin, const struct epoch *end);
+    /* A `call` event: its thread has joined all that `now` covers. */
+    void (*call)(void *self, const struct ssan_ev_call *event, const struct stamp *now);
+};
+
 struct engine_options {
     enum engine_threads threads;
     const struct edit *edits; /* sorted by `before`; borrowed until engine_destroy */
@@ -45,6 +59,7 @@ struct engine_options {
                                     verdict) */
     uint32_t mutant; /* test builds only: 0 none, else the 1-based index of a rule in order.def to
                         break */
+    const struct engine_watch *watch; /* NULL: none; borrowed until engine_destroy */
 };
 
 /* What stands on one side of a hazard. */

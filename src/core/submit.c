@@ -127,6 +127,14 @@ static struct work *op_work(struct engine *engine, const struct actor *actor,
     return work;
 }
 
+static void tell_item(const struct engine *engine, uint64_t op, const struct stamp *end,
+                      const struct item *item)
+{
+    struct stamp begin = *end;
+    begin.own.tick = item->first_tick - 1;
+    engine->options.watch->item(engine->options.watch->self, op, &begin, &end->own);
+}
+
 /* Everything behind the checks of on_op; false when out of memory. */
 static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct actor *actor,
                    struct thread *thread, struct host *host)
@@ -156,6 +164,9 @@ static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct
             : (struct stamp){0};
     thread->call.first_tick = item.first_tick;
     thread->call.side = item.side_epoch;
+    if (engine->options.watch) {
+        tell_item(engine, event->op, end, &item);
+    }
     edits_save(engine, event->op, end);
     struct stream_facts *facts = &engine->streams.items[event->stream];
     struct slot slot = {.state = SLOT_LIGHT};
