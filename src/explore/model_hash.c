@@ -1,0 +1,89 @@
+/* What a host call asked for as one number. Addresses become allocation and offset, pageable ones
+ * nothing but that: so two processes with other address layouts agree. */
+#include "explore/model_read.h"
+
+struct hash {
+    uint64_t value;
+};
+
+static void mix(struct hash *hash, uint64_t word)
+{
+    uint64_t z = (hash->value ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    hash->value = z ^ (z >> 31);
+}
+
+static void mix_text(struct hash *hash, struct ssan_str text)
+{
+    mix(hash, text.length);
+    for (uint32_t i = 0; i < text.length; i++) {
+        mix(hash, (unsigned char)text.ptr[i]);
+    }
+}
+
+/* The newest allocation that is alive and holds the address; allocations are by birth here. */
+static void mix_address(struct hash *hash, const struct reading *reading, uint64_t address)
+{
+    const struct model *model = reading->model;
+    for (size_t i = model->allocs.count; address != 0 && i > 0; i--) {
+        const struct model_alloc *alloc = &model->allocs.items[i - 1];
+        if (alloc->dead == UINT64_MAX && address - alloc->address < alloc->size) {
+            mix(hash, alloc->id);
+            mix(hash, address - alloc->address);
+            return;
+        }
+    }
+    mix(hash, address != 0);
+}
+
+static void mix_op(struct hash *hash, const struct reading *reading, const struct ssan_ev_op *op)
+{
+    const uint64_t words[] = {op->stream,  (uint64_t)op->kind, (uint64_t)op->form, op->event,
+                              op->width,   op->height,         op->dst_pitch,      op->src_pitch,
+                              op->grid_x,  op->grid_y,         op->grid_z,         op->block_x,
+                              op->block_y, op->block_z,        op->thread};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        mix(hash, words[i]);
+    }
+    mix_text(hash, op->call);
+    mix_text(hash, op->name);
+    mix_address(hash, reading, op->dst);
+    mix_address(hash, reading, op->src);
+}
+
+uint64_t model_hash_event(const struct reading *reading, const struct ssan_event *event)
+{
+    struct hash hash = {(uint64_t)event->kind};
+    switch (event->kind) {
+    case SSAN_EV_op:
+        mix_op(&hash, reading, &event->op);
+        break;
+    case SSAN_EV_alloc:
+        mix(&hash, event->alloc.alloc);
+        mix(&hash, (uint64_t)event->alloc.memory);
+        mix(&hash, event->alloc.size);
+        mix_text(&hash, event->alloc.call);
+        break;
+    case SSAN_EV_free:
+        mix(&hash, event->free.alloc);
+        break;
+    case SSAN_EV_sync:
+        mix(&hash, (uint64_t)event->sync.kind);
+        mix(&hash, event->sync.object);
+        mix(&hash, event->sync.thread);
+        break;
+    case SSAN_EV_stream_create:
+        mix(&hash, (uint64_t)event->stream_create.flavour);
+        mix(&hash, event->stream_create.stream);
+        break;
+    case SSAN_EV_call:
+        mix(&hash, event->call.thread);
+        mix(&hash, event->call.number);
+        mix(&hash, event->call.query);
+        break;
+    default:
+        break;
+    }
+    return hash.value;
+}

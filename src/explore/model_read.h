@@ -1,0 +1,36 @@
+/* What the parts of the reading of a model share; see model.h. */
+#ifndef SSAN_EXPLORE_MODEL_READ_H
+#define SSAN_EXPLORE_MODEL_READ_H
+
+#include "base/map.h"
+#include "core/clock.h"
+#include "core/engine.h"
+#include "explore/model.h"
+
+/* Of one stream: the ends of its items by seq - 1 (a void item has that of the one before it). */
+struct stream_ends {
+    VEC(struct epoch) ends;
+    struct model_row *last; /* of its latest item: a lower bound of the next */
+};
+
+struct thread_state {
+    uint32_t call;     /* index of the latest; MODEL_NONE */
+    uint64_t callback; /* op whose host function it runs, 0: none */
+    bool active;       /* submitted or joined */
+};
+
+struct reading {
+    struct model *model;
+    struct engine *engine;
+    VEC(struct stream_ends) streams; /* by id */
+    VEC(struct thread_state) threads;
+    struct map alloc_ids; /* id -> index, while they are by birth */
+    uint64_t position;
+    uint64_t row_bytes;
+    enum ssan_status status; /* of what the engine's watch did */
+};
+
+/* The hash of what the event asked for, the same in every process (model_step). */
+uint64_t model_hash_event(const struct reading *reading, const struct ssan_event *event);
+
+#endif

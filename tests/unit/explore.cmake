@@ -1,0 +1,3 @@
+foreach(name model)
+    ssan_test(explore_${name} SOURCES explore_${name}.c LINKS ssan_explore ssan_core)
+endforeach()
