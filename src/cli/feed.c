@@ -97,6 +97,9 @@ static bool take(struct feed *feed, struct ssan_event *event)
     if (event->kind == SSAN_EV_process) {
         feed->has_process = true;
         feed->pid = event->process.pid;
+    } else if (event->kind == SSAN_EV_infeasible && !feed->infeasible[0]) {
+        snprintf(feed->infeasible, sizeof feed->infeasible, "%.*s",
+                 (int)event->infeasible.text.length, event->infeasible.text.ptr);
     } else if (event->kind == SSAN_EV_query_findings && feed->folder) {
         folder_answer(feed->folder, event->query_findings.request,
                       feed_count(feed, SEVERITY_ERROR));

@@ -35,6 +35,7 @@ struct feed {
     bool has_process;             /* a `process` event was seen: not a hand-written listing */
     uint64_t events;
     uint32_t pid;
+    char infeasible[256]; /* why the schedule could not be followed; empty: it was */
 };
 
 struct feed_options {

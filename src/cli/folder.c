@@ -96,21 +96,30 @@ static void fill_page(struct control_page *page, const struct folder_options *op
     __atomic_store_n(&page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
 }
 
-enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
-                             struct ssan_error *err)
+enum ssan_status folder_make(const char *parent, char **directory, struct ssan_error *err)
 {
-    const char *base = getenv("TMPDIR");
+    const char *base = parent ? parent : getenv("TMPDIR");
     char path[4096];
-    enum ssan_status status;
-    memset(folder, 0, sizeof *folder);
     snprintf(path, sizeof path, "%s/streamsan-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(path)) {
         return fail_errno(err, "can't create a folder for live traces:", path);
     }
-    folder->directory = realpath(path, NULL);
-    if (!folder->directory) {
+    *directory = realpath(path, NULL);
+    if (!*directory) {
         rmdir(path);
         return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    return SSAN_OK;
+}
+
+enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
+                             struct ssan_error *err)
+{
+    enum ssan_status status;
+    memset(folder, 0, sizeof *folder);
+    status = folder_make(options->parent, &folder->directory, err);
+    if (status) {
+        return status;
     }
     rescue_begin(folder->directory);
     status = map_page(folder, err);

@@ -16,6 +16,7 @@ struct plan;
 
 /* What the targets of a run are told. Zeroed members: none, or the default. */
 struct folder_options {
+    const char *parent;   /* the folder is made in here; NULL: TMPDIR, else /tmp */
     const char *schedule; /* what --schedule got */
     const struct plan *plan;
     uint32_t flags; /* CONTROL_* */
@@ -31,7 +32,11 @@ struct folder {
     uint64_t answered;   /* all requests up to this one have been seen */
 };
 
-/* Makes the folder below TMPDIR (else /tmp), the page, and the file of a plan that is more than a
+/* Makes a new, empty folder in `parent` (NULL: TMPDIR, else /tmp); free(*directory). SSAN_IO,
+ * SSAN_FULL. */
+enum ssan_status folder_make(const char *parent, char **directory, struct ssan_error *err);
+
+/* Makes the folder, the page, and the file of a plan that is more than a
  * policy. SSAN_IO, SSAN_FULL. Until folder_close a fault of the tool removes it too. */
 enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
                              struct ssan_error *err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES 65536
+#define DEPTH       3 /* folders inside each other: of trials, of a trial, of its session */
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
@@ -23,16 +24,34 @@ static char folder[4096];
 static struct sigaction before[FATAL_COUNT];
 static bool begun;
 
-static void remove_files(int fd)
+static bool is_dots(const char *name)
 {
-    static _Alignas(struct dirent64) char entries[8192];
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* What is in the folder `fd`, and in the folders of it down to DEPTH. */
+static void remove_files(int fd, unsigned depth)
+{
+    static _Alignas(struct dirent64) char rooms[DEPTH][4096];
+    char *entries = rooms[depth];
     ssize_t got;
-    while ((got = getdents64(fd, entries, sizeof entries)) > 0) {
+    while ((got = getdents64(fd, entries, sizeof rooms[depth])) > 0) {
         ssize_t at = 0;
         while (at < got) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            unlinkat(fd, entry->d_name, 0); /* fails for "." and ".." */
+            int inner = -1;
             at += entry->d_reclen;
+            if (is_dots(entry->d_name) || unlinkat(fd, entry->d_name, 0) == 0) {
+                continue;
+            }
+            if (depth + 1 < DEPTH) {
+                inner = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            }
+            if (inner >= 0) {
+                remove_files(inner, depth + 1);
+                close(inner);
+                unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+            }
         }
     }
 }
@@ -43,7 +62,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
     (void)context;
     rescue_end();
     if (fd >= 0) {
-        remove_files(fd);
+        remove_files(fd, 0);
         rmdir(folder);
     }
     if (info->si_code <= 0) {

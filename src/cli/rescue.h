@@ -2,7 +2,7 @@
 #ifndef SSAN_CLI_RESCUE_H
 #define SSAN_CLI_RESCUE_H
 
-/* From here on SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT remove the files in `directory` and
+/* From here on SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT remove what is in `directory` and
  * the folder itself, then do what they did before. A path that is too long is left alone. */
 void rescue_begin(const char *directory);
 

@@ -35,6 +35,18 @@ static void fill_mask(sigset_t *mask)
     }
 }
 
+/* `files` are above 2, so none of them is overwritten before it is used. */
+static int redirect(const int *files)
+{
+    int i;
+    for (i = 0; files && i < 3; i++) {
+        if (dup2(files[i], i) < 0) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
 /* In the child; tells errno of a failed exec through `told`. */
 static void become(const struct target *target, char **arguments, const char *session, int told)
 {
@@ -43,8 +55,11 @@ static void become(const struct target *target, char **arguments, const char *se
     sigaction(SIGPIPE, &target->old_pipe, NULL);
     sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
     setenv(CONTROL_ENV, session, 1);
-    execvp(arguments[0], arguments);
-    error = errno;
+    error = redirect(target->files);
+    if (!error) {
+        execvp(arguments[0], arguments);
+        error = errno;
+    }
     do {
         written = write(told, &error, sizeof error);
     } while (written < 0 && errno == EINTR);
@@ -133,6 +148,7 @@ static void reap(struct target *target)
 /* The program first: a shell that goes on to its next command would start it after the signal. */
 static void pass_on(struct target *target, int number, bool by_terminal)
 {
+    target->passed = number;
     if (target->ended) {
         target->interrupted = true;
     } else if (!by_terminal || getpgid(target->pid) != getpgrp()) {

@@ -21,16 +21,20 @@ struct target {
      * `by_terminal`: it has reached the tool's process group already. May be NULL. */
     void (*pass)(void *self, int signal, bool by_terminal);
     void *pass_self;
+    const int
+        *files; /* descriptors that become 0, 1 and 2 of the program; NULL: those of the tool */
     bool ended;
     bool alone;       /* no process that the program left behind runs any more */
     int code;         /* exit code, 128+n when a signal ended it */
     int end_signal;   /* 0: none */
+    int passed;       /* the last signal that was passed on, 0: none */
     bool interrupted; /* a signal to pass on came after the program had ended */
     bool asked;       /* SIGUSR1 came: a verdict so far is wanted; the caller clears it */
 };
 
 /* Takes over the signals, so that none of them ends the tool before it has cleaned up. What comes
- * before the start is passed on to the program. Zeroes `target` first; `pass` may be set behind it.
+ * before the start is passed on to the program. Zeroes `target` first; `pass` and `files` may be
+ * set behind it.
  */
 enum ssan_status target_watch(struct target *target, struct ssan_error *err);
 
