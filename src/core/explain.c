@@ -13,6 +13,7 @@
 #include "core/explain_ids.h"
 #include "core/explain_label.h"
 #include "core/explain_read.h"
+#include "core/explain_side.h"
 #include "core/explain_tables.h"
 #include "core/explain_window.h"
 
@@ -171,20 +172,6 @@ static bool make_works(struct explainer *explainer)
     return true;
 }
 
-/* The block that a hazard's bytes lie in; HISTORY has one for each address. */
-static uint64_t hazard_block(const struct history *history, const struct hazard *hazard)
-{
-    const uint32_t alloc = history_find(&history->alloc_of, hazard->alloc);
-    const uint64_t offset = hazard->bytes.count > 0 ? hazard->bytes.items[0].begin : 0;
-    return alloc != HISTORY_NONE ? alloc
-                                 : block_key(history, hazard->base + offset, hazard->then.position);
-}
-
-static bool has_block(const struct hazard *hazard)
-{
-    return hazard->bytes.count > 0 || hazard->alloc != 0;
-}
-
 /* Nearest misses, proposals and ids of all works. */
 static bool explain_works(struct explainer *explainer)
 {
@@ -207,7 +194,7 @@ static bool explain_works(struct explainer *explainer)
         }
         work->proposal_count =
             fix_propose(&maker, &work->pair, &work->miss, work->proposals, &failed);
-        if (has_block(work->hazard)) {
+        if (hazard_has_block(work->hazard)) {
             const struct label label =
                 label_block(history, &report->arena, hazard_block(history, work->hazard), 0);
             failed |= !label.text;
@@ -223,14 +210,6 @@ static bool explain_works(struct explainer *explainer)
     return ok && explainer->ids;
 }
 
-static bool want_side(struct explainer *explainer, const struct side *side, uint32_t item)
-{
-    const uint32_t call = call_of_side(&explainer->history, side, item);
-    const bool create =
-        call != HISTORY_NONE && explainer->history.calls.items[call].kind == CALL_CREATE;
-    return create || tables_want_call(&explainer->tables, call);
-}
-
 /* Marks what the findings name, blocks in their order; windows only of those that are told. */
 static bool want_all(struct explainer *explainer)
 {
@@ -242,9 +221,9 @@ static bool want_all(struct explainer *explainer)
     for (size_t i = 0; ok && i < checker->work_count; i++) {
         const struct work *work = &checker->works[i];
         const struct hazard *hazard = work->hazard;
-        ok = want_side(explainer, &hazard->first, work->pair.first_item) &&
-             want_side(explainer, &hazard->then, work->pair.then_item) &&
-             (!has_block(hazard) ||
+        ok = side_want(&explainer->tables, &hazard->first, work->pair.first_item) &&
+             side_want(&explainer->tables, &hazard->then, work->pair.then_item) &&
+             (!hazard_has_block(hazard) ||
               tables_want_block(&explainer->tables, hazard_block(history, hazard))) &&
              tables_want_stream(&explainer->tables,
                                 hazard->stream ? history_find(&history->stream_of, hazard->stream)
@@ -263,44 +242,6 @@ static bool want_all(struct explainer *explainer)
         }
     }
     return ok;
-}
-
-static bool fill_side(struct explainer *explainer, struct finding_side *out,
-                      const struct side *side, uint32_t item)
-{
-    out->op = tables_op(&explainer->tables, call_of_side(&explainer->history, side, item));
-    out->access =
-        side->kind == SIDE_ALLOC || side->kind == SIDE_FREE ? SSAN_access_WRITE : side->access;
-    out->size_bytes = side->width;
-    size_t lines = 0;
-    while (lines < HAZARD_LINES && side->lines[lines] != 0) {
-        lines++;
-    }
-    struct place *places = arena_alloc(&explainer->report->arena, (lines + 1) * sizeof *places);
-    for (size_t i = 0; places && i < lines; i++) {
-        const struct place place = history_place(&explainer->history, side->lines[i]);
-        if (place.file || place.function) {
-            places[out->device_count++] = place;
-        }
-    }
-    out->device_at = places;
-    return places != NULL;
-}
-
-/* The hazard's bytes as offsets in its block. */
-static bool fill_bytes(struct explainer *explainer, struct finding *finding,
-                       const struct hazard *hazard)
-{
-    const uint64_t begin =
-        block_begin(&explainer->history, hazard_block(&explainer->history, hazard));
-    const size_t count = hazard->bytes.count;
-    struct range *items = arena_alloc(&explainer->report->arena, (count + 1) * sizeof *items);
-    for (size_t i = 0; items && i < count; i++) {
-        items[i].begin = hazard->bytes.items[i].begin + hazard->base - begin;
-        items[i].end = hazard->bytes.items[i].end + hazard->base - begin;
-    }
-    finding->bytes = (struct ranges){.items = items, .count = count, .room = count};
-    return items != NULL;
 }
 
 static int op_of_item(const struct explainer *explainer, uint32_t item)
@@ -415,15 +356,16 @@ static struct finding *make_finding(struct explainer *explainer, size_t index)
         finding->event =
             tables_event(&explainer->tables, history_find(&history->event_of, hazard->event));
     }
-    if (has_block(hazard)) {
+    if (hazard_has_block(hazard)) {
         finding->buffer = tables_block(&explainer->tables, hazard_block(history, hazard));
-        if (!fill_bytes(explainer, finding, hazard)) {
+        if (!side_fill_bytes(&explainer->tables, finding, hazard)) {
             return NULL;
         }
     }
     fill_nearest(explainer, finding, &work->miss);
-    return fill_side(explainer, &finding->first, &hazard->first, work->pair.first_item) &&
-                   fill_side(explainer, &finding->then, &hazard->then, work->pair.then_item) &&
+    return side_fill(&explainer->tables, &finding->first, &hazard->first, work->pair.first_item) &&
+                   side_fill(&explainer->tables, &finding->then, &hazard->then,
+                             work->pair.then_item) &&
                    (work->folded_into != index ||
                     (fill_fix(explainer, finding, work) &&
                      fill_window(explainer, finding, &explainer->windows[index])))

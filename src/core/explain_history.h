@@ -55,6 +55,7 @@ struct hist_item {
 /* A call that waits. */
 struct hist_sync {
     uint64_t position, returned; /* UINT64_MAX: never */
+    uint64_t blocked_ns;
     enum ssan_sync_kind kind;
     uint32_t object; /* index of stream or event; context id */
     uint32_t record; /* of an event: the record it bound to */

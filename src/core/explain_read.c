@@ -192,6 +192,7 @@ static bool on_sync_return(struct reader_state *state, const struct ssan_ev_sync
     struct hist_sync *sync = &state->history->syncs.items[index];
     sync->returned = state->position;
     sync->ok = ev->ok != 0;
+    sync->blocked_ns = ev->blocked_ns;
     struct hist_join join = {
         .bound = sync->position, .object = sync->object, .thread = sync->thread};
     switch (sync->kind) {
