@@ -299,6 +299,11 @@ struct writer *writer_create(const char *directory, uint64_t limit_bytes,
     return writer;
 }
 
+const char *writer_path(const struct writer *writer)
+{
+    return writer->file.path;
+}
+
 void writer_watch(struct writer *writer, int64_t tool)
 {
     atomic_store_explicit(&writer->tool, tool, memory_order_relaxed);

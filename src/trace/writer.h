@@ -22,6 +22,9 @@ struct writer *writer_create(const char *directory, uint64_t limit_bytes,
  * count as lost. */
 struct ssan_sink *writer_sink(struct writer *writer);
 
+/* Where the file stands; as long as the writer. */
+const char *writer_path(const struct writer *writer);
+
 /* From here on the trace grows only while process `tool` lives: nobody would read, or remove, what
  * comes behind. */
 void writer_watch(struct writer *writer, int64_t tool);

@@ -4,6 +4,7 @@
 #include "vcuda/memory.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
+#include "vcuda/snapshot.h"
 
 #include <string.h>
 
@@ -155,6 +156,7 @@ static cudaError_t end_block(struct call *call, const struct memory_block *block
     sched_join(&targets);
     queue_targets_finish(&targets);
     error = device.sticky;
+    snapshot_free(block);
     memory_release(block->address);
     return error;
 }

@@ -12,6 +12,7 @@
 #include "vcuda/output.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
+#include "vcuda/snapshot.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -60,6 +61,7 @@ static void end_process(int code)
     if (emit_is_on() && lock_for_a_while()) {
         if (!device.orphan) {
             run_rest();
+            snapshot_finish();
         }
         device_unlock();
     }

@@ -6,6 +6,7 @@
 #include "trace/writer.h"
 #include "vcuda/emit.h"
 #include "vcuda/sched.h"
+#include "vcuda/snapshot.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -110,6 +111,9 @@ static void open_locked(void)
     }
     writer_watch(session.writer, (int64_t)session.page->tool_pid);
     put_process(writer_sink(session.writer));
+    if (session.page->flags & CONTROL_SNAPSHOT) {
+        snapshot_open(writer_path(session.writer), session.page->snapshot_limit_bytes);
+    }
     atomic_store(&session.sink, writer_sink(session.writer));
 }
 
@@ -150,6 +154,7 @@ void emit_exit(uint32_t code)
 void emit_detach(void)
 {
     pthread_mutex_init(&session.lock, NULL);
+    snapshot_detach();
     if (session.writer) {
         writer_detach(session.writer);
     }

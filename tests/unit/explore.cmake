@@ -1,3 +1,3 @@
-foreach(name model)
+foreach(name model snapshot)
     ssan_test(explore_${name} SOURCES explore_${name}.c LINKS ssan_explore ssan_core)
 endforeach()
