@@ -147,6 +147,7 @@ struct fix {
     size_t remove_count;
     const char *const *leaves; /* ids of those of which something remains */
     size_t leave_count;
+    const struct finding *of; /* the finding that it was made for; NULL: the one that holds it */
 };
 
 struct finding_side {
@@ -176,7 +177,18 @@ struct finding {
     size_t folded_count;
     const int *window; /* operations of the order window, in issue order */
     size_t window_count;
-    uint64_t count; /* dynamic repeats */
+    uint64_t count;            /* dynamic repeats */
+    const char *suppressed_by; /* reason of the entry that hides it; NULL: it is told */
+};
+
+/* One entry of a suppression file (docs/suppressions.md). NULL: the entry does not ask for it. */
+struct suppression {
+    const char *file; /* as it was given */
+    uint32_t line;    /* where the entry begins, 0: unknown */
+    const char *rule, *id;
+    const char *buffer, *kernel; /* globs; `kernel` is that of either side */
+    const char *reason;
+    uint64_t used; /* findings it fits, folded ones included */
 };
 
 struct run_info {
@@ -216,6 +228,8 @@ struct report {
     struct report_edge *edges;
     struct finding **findings; /* top level, in order of then's position */
     size_t stream_count, event_count, buffer_count, op_count, edge_count, finding_count;
+    const struct suppression *suppressions; /* those that were applied; borrowed */
+    size_t suppression_count;
     struct engine_totals totals;
 };
 

@@ -197,12 +197,14 @@ static json_t *folded_array(struct json_build *build, const struct finding *find
     for (i = 0; i < finding->folded_count; i++) {
         const struct finding *folded = finding->folded[i];
         json_t *object = json_object();
+        json_put(build, object, "id", json_text(folded->id));
         json_put(build, object, "rule", json_string(check_info(folded->check)->id));
         json_put(build, object, "severity", json_string(severity_word(folded->severity)));
         json_put(build, object, "buffer", json_buffer_id(folded->buffer));
         json_put(build, object, "ranges", json_ranges(build, &folded->bytes));
         json_put(build, object, "first", folded_side(build, &folded->first));
         json_put(build, object, "then", folded_side(build, &folded->then));
+        json_put(build, object, "suppressed_by", json_text(folded->suppressed_by));
         json_add(build, array, object);
     }
     return array;
@@ -238,8 +240,29 @@ static json_t *finding_object(struct json_build *build, const struct finding *fi
     json_put(build, object, "witness", json_null());
     json_put(build, object, "folded", folded_array(build, finding));
     json_put(build, object, "count", json_number(finding->count));
-    json_put(build, object, "suppressed_by", json_null());
+    json_put(build, object, "suppressed_by", json_text(finding->suppressed_by));
     return object;
+}
+
+/* The entries that were applied, used or not. */
+static json_t *suppressions_array(struct json_build *build)
+{
+    json_t *array = json_array();
+    size_t i;
+    for (i = 0; i < build->report->suppression_count; i++) {
+        const struct suppression *entry = &build->report->suppressions[i];
+        json_t *object = json_object();
+        json_put(build, object, "file", json_text(entry->file));
+        json_put(build, object, "line", entry->line ? json_integer(entry->line) : json_null());
+        json_put(build, object, "rule", json_text(entry->rule));
+        json_put(build, object, "id", json_text(entry->id));
+        json_put(build, object, "buffer", json_text(entry->buffer));
+        json_put(build, object, "kernel", json_text(entry->kernel));
+        json_put(build, object, "reason", json_text(entry->reason));
+        json_put(build, object, "used", json_number(entry->used));
+        json_add(build, array, object);
+    }
+    return array;
 }
 
 static json_t *summary_object(struct json_build *build, const struct verdict *verdict)
@@ -261,7 +284,7 @@ static json_t *summary_object(struct json_build *build, const struct verdict *ve
     json_put(build, object, "advice", json_number(verdict->advice));
     json_put(build, object, "by_family", family);
     json_put(build, object, "folded", json_number(verdict->folded));
-    json_put(build, object, "suppressed", json_integer(0));
+    json_put(build, object, "suppressed", json_number(verdict->suppressed));
     json_put(build, object, "totals", all);
     json_put(build, object, "exit_code", json_integer(verdict->exit_code));
     return object;
@@ -288,6 +311,7 @@ bool report_json(struct strbuf *out, const struct report *report, const struct v
         json_add(&build, findings, finding_object(&build, report->findings[i]));
     }
     json_put(&build, root, "findings", findings);
+    json_put(&build, root, "suppressions", suppressions_array(&build));
     json_put(&build, root, "summary", summary_object(&build, verdict));
     good = !build.failed && json_dump_callback(root, add_bytes, out, JSON_INDENT(2)) == 0;
     strbuf_puts(out, "\n");

@@ -1,7 +1,7 @@
-/* From findings to bytes: the text form and the JSON form of a report (docs/report.md).
+/* From findings to bytes: the text, short and JSON forms of a report (docs/report.md).
  *
  * Emitters have words, finding.h has facts: nothing here decides what is a finding, and nothing
- * here reads files. Both forms are functions of struct report and struct verdict alone, so equal
+ * here reads files. All forms are functions of struct report and struct verdict alone, so equal
  * reports give equal bytes. One thread. */
 #ifndef SSAN_REPORT_REPORT_H
 #define SSAN_REPORT_REPORT_H
@@ -26,6 +26,10 @@ struct text_options {
  * without either. Running out of memory shows as out->failed. */
 void report_text(struct strbuf *out, const struct report *report,
                  const struct text_options *options);
+
+/* Appends one line a finding, its title with `id=` behind it: for logs. Findings that a suppression
+ * hides are left out, nothing is cut off. */
+void report_short(struct strbuf *out, const struct report *report, bool color);
 
 /* Appends one JSON object (schema streamsan-report/1, two spaces of indent) and a newline. False
  * when out of memory. */

@@ -5,6 +5,7 @@
  * printed. */
 #include "report/report.h"
 
+#include "report/suppress.h"
 #include "report/text_parts.h"
 
 #include <inttypes.h>
@@ -16,17 +17,16 @@
 
 static const char *const severity_colors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m"};
 
-static void title(struct strbuf *out, const struct report *report, const struct finding *finding,
-                  const struct text_options *options)
+void text_title(struct strbuf *out, const struct report *report, const struct finding *finding,
+                bool color)
 {
-    const char *bold = options->color ? "\033[1m" : "", *reset = options->color ? "\033[0m" : "";
+    const char *bold = color ? "\033[1m" : "", *reset = color ? "\033[0m" : "";
     strbuf_puts(out, bold);
     words_place_full(out, words_site(report, finding));
-    strbuf_printf(out, ":%s %s%s:%s %s", reset,
-                  options->color ? severity_colors[finding->severity] : "",
+    strbuf_printf(out, ":%s %s%s:%s %s", reset, color ? severity_colors[finding->severity] : "",
                   severity_word(finding->severity), reset, bold);
     words_message(out, report, finding);
-    strbuf_printf(out, "%s [%s]\n", reset, check_info(finding->check)->id);
+    strbuf_printf(out, "%s [%s]", reset, check_info(finding->check)->id);
 }
 
 static const char *ordinal_suffix(uint32_t number)
@@ -131,37 +131,49 @@ static void portability_section(struct strbuf *out, const struct finding *findin
     strbuf_finish(&text);
 }
 
+static void add_folded(struct strbuf *out, const struct report *report,
+                       const struct finding *finding, const struct finding *folded)
+{
+    strbuf_printf(out, "%s  ", check_info(folded->check)->id);
+    if (folded->severity != finding->severity) {
+        strbuf_printf(out, "(%s) ", severity_word(folded->severity));
+    }
+    if (folded->buffer >= 0 && folded->first.op >= 0 && folded->then.op >= 0) {
+        words_noun(out, report, folded->then.op);
+        strbuf_printf(out, " %s ", words_verb(report, &folded->then));
+        if (folded->buffer == finding->buffer) {
+            strbuf_puts(out, "the bytes ");
+        } else {
+            strbuf_printf(out, "'%s', which ", words_buffer(report, folded->buffer));
+        }
+        words_noun(out, report, folded->first.op);
+        strbuf_printf(out, " %s", words_verb(report, &folded->first));
+    } else {
+        words_message(out, report, folded);
+    }
+    strbuf_puts(out, ": same missing edge");
+}
+
 static void also_section(struct strbuf *out, const struct report *report,
                          const struct finding *finding)
 {
     struct strbuf text = {0};
-    size_t i;
-    for (i = 0; i < finding->folded_count && i < FOLDED_PRINTED; i++) {
-        const struct finding *folded = finding->folded[i];
+    size_t told = 0, more = 0, i;
+    for (i = 0; i < finding->folded_count; i++) {
+        if (finding->folded[i]->suppressed_by) {
+            continue;
+        }
+        if (told == FOLDED_PRINTED) {
+            more++;
+            continue;
+        }
         strbuf_clear(&text);
-        strbuf_printf(&text, "%s  ", check_info(folded->check)->id);
-        if (folded->severity != finding->severity) {
-            strbuf_printf(&text, "(%s) ", severity_word(folded->severity));
-        }
-        if (folded->buffer >= 0 && folded->first.op >= 0 && folded->then.op >= 0) {
-            words_noun(&text, report, folded->then.op);
-            strbuf_printf(&text, " %s ", words_verb(report, &folded->then));
-            if (folded->buffer == finding->buffer) {
-                strbuf_puts(&text, "the bytes ");
-            } else {
-                strbuf_printf(&text, "'%s', which ", words_buffer(report, folded->buffer));
-            }
-            words_noun(&text, report, folded->first.op);
-            strbuf_printf(&text, " %s", words_verb(report, &folded->first));
-        } else {
-            words_message(&text, report, folded);
-        }
-        strbuf_puts(&text, ": same missing edge");
-        layout_wrap(out, i == 0 ? "also" : NULL, strbuf_text(&text));
+        add_folded(&text, report, finding, finding->folded[i]);
+        layout_wrap(out, told++ == 0 ? "also" : NULL, strbuf_text(&text));
     }
-    if (i < finding->folded_count) {
+    if (more > 0) {
         strbuf_clear(&text);
-        strbuf_printf(&text, "and %zu more of the same missing edge", finding->folded_count - i);
+        strbuf_printf(&text, "and %zu more of the same missing edge", more);
         layout_wrap(out, NULL, strbuf_text(&text));
     }
     out->failed |= text.failed;
@@ -235,11 +247,24 @@ static void id_section(struct strbuf *out, const struct report *report,
     strbuf_finish(&sureness);
 }
 
+/* The entries that would hide the finding and those folded into it. */
+static void suppress_section(struct strbuf *out, const struct finding *finding)
+{
+    size_t i;
+    layout_wrap(out, "suppress", "with these lines in a file for --suppressions:");
+    suppress_entry(out, finding, LAYOUT_INDENT);
+    for (i = 0; i < finding->folded_count; i++) {
+        if (!finding->folded[i]->suppressed_by) {
+            suppress_entry(out, finding->folded[i], LAYOUT_INDENT);
+        }
+    }
+}
+
 static void one_finding(struct strbuf *out, const struct report *report,
                         const struct finding *finding, const struct text_options *options)
 {
-    title(out, report, finding, options);
-    strbuf_puts(out, "\n");
+    text_title(out, report, finding, options->color);
+    strbuf_puts(out, "\n\n");
     if (finding->first.op >= 0 && finding->then.op >= 0) {
         text_sides(out, report, finding);
         bytes_section(out, report, finding, options);
@@ -256,6 +281,9 @@ static void one_finding(struct strbuf *out, const struct report *report,
     text_fix(out, report, finding);
     also_section(out, report, finding);
     id_section(out, report, finding);
+    if (options->verbose) {
+        suppress_section(out, finding);
+    }
     strbuf_puts(out, "\n");
 }
 
@@ -283,23 +311,27 @@ static void fault_line(struct strbuf *out, const struct run_info *run)
 void report_text(struct strbuf *out, const struct report *report,
                  const struct text_options *options)
 {
-    size_t i, printed = report->finding_count, errors = 0;
+    size_t i, printed = 0, more = 0, errors = 0;
     if (options->quiet) {
         return;
     }
-    if (!options->verbose && printed > REPORT_MAX_PRINTED) {
-        printed = REPORT_MAX_PRINTED;
+    for (i = 0; i < report->finding_count; i++) {
+        const struct finding *finding = report->findings[i];
+        if (finding->suppressed_by) {
+            continue;
+        }
+        if (options->verbose || printed < REPORT_MAX_PRINTED) {
+            one_finding(out, report, finding, options);
+            printed++;
+        } else {
+            more++;
+            errors += finding->severity == SEVERITY_ERROR;
+        }
     }
-    for (i = 0; i < printed; i++) {
-        one_finding(out, report, report->findings[i], options);
-    }
-    for (; i < report->finding_count; i++) {
-        errors += report->findings[i]->severity == SEVERITY_ERROR;
-    }
-    if (printed < report->finding_count) {
+    if (more > 0) {
         strbuf_printf(
             out, "%zu more findings are not printed, %zu of them errors (--verbose prints all)\n\n",
-            report->finding_count - printed, errors);
+            more, errors);
     }
     fault_line(out, &report->run);
 }

@@ -253,13 +253,15 @@ static void no_fix(struct strbuf *out, const struct report *report, const struct
 void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     struct strbuf text = {0};
+    const struct finding *of;
     if (!finding->fix || !finding->fix->checked) {
         no_fix(out, report, finding);
         return;
     }
-    lead(&text, report, finding);
+    of = finding->fix->of ? finding->fix->of : finding;
+    lead(&text, report, of);
     layout_wrap(out, "fix", strbuf_text(&text));
-    excerpt(out, report, finding);
+    excerpt(out, report, of);
     checked(out, finding->fix);
     strbuf_puts(out, "\n");
     out->failed |= text.failed;

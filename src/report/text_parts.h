@@ -18,6 +18,9 @@ void layout_elide(struct strbuf *out, const char *text, size_t columns);
 /* Appends at most `columns` bytes of `text`, the end replaced by "...". */
 void layout_cut(struct strbuf *out, const char *text, size_t columns);
 
+/* "file:line: error: sentence [CHECK]", without a newline. */
+void text_title(struct strbuf *out, const struct report *report, const struct finding *finding,
+                bool color);
 void text_sides(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_order(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_missing(struct strbuf *out, const struct report *report, const struct finding *finding);

@@ -138,14 +138,28 @@ static size_t reasons(struct strbuf *out, const struct report *report)
     return count;
 }
 
+static void count_folded(struct verdict *verdict, const struct finding *finding)
+{
+    size_t i;
+    for (i = 0; i < finding->folded_count; i++) {
+        if (finding->folded[i]->suppressed_by) {
+            verdict->suppressed++;
+        } else {
+            verdict->folded++;
+        }
+    }
+}
+
 struct verdict verdict_decide(const struct report *report, int clean_code, int error_code)
 {
     struct verdict verdict = {0};
     size_t i;
     for (i = 0; i < report->finding_count; i++) {
         const struct finding *finding = report->findings[i];
-        verdict.folded += finding->folded_count;
-        if (finding->severity == SEVERITY_ERROR) {
+        count_folded(&verdict, finding);
+        if (finding->suppressed_by) {
+            verdict.suppressed++;
+        } else if (finding->severity == SEVERITY_ERROR) {
             verdict.errors++;
             verdict.by_family[check_info(finding->check)->family]++;
         } else if (finding->severity == SEVERITY_WARNING) {
@@ -235,6 +249,9 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
     if (verdict->folded > 0) {
         strbuf_printf(out, ", %zu folded", verdict->folded);
     }
+    if (verdict->suppressed > 0) {
+        strbuf_printf(out, ", %zu suppressed", verdict->suppressed);
+    }
     if (verdict->kind == VERDICT_ERRORS && !verdict->complete) {
         strbuf_puts(out, "; also incomplete: ");
         reasons(out, report);
@@ -244,7 +261,7 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
     add_scope(out, report);
     strbuf_printf(out, "; %.1f s, ", report->run.seconds);
     add_size(out, report->run.memory_bytes);
-    strbuf_puts(out, ", trace ");
+    strbuf_puts(out, " of memory, ");
     add_size(out, report->run.trace_bytes);
-    strbuf_puts(out, "\n");
+    strbuf_puts(out, " of trace read\n");
 }

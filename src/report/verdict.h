@@ -17,6 +17,7 @@ struct verdict {
     enum verdict_kind kind;
     bool complete; /* no loss inside the scope; also told beside errors */
     size_t errors, warnings, advice, folded;
+    size_t suppressed;   /* folded ones included; counted nowhere else */
     size_t by_family[3]; /* errors, by enum family */
     int exit_code;
 };

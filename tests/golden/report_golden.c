@@ -6,6 +6,7 @@
 #include "core/explain.h"
 
 #include "report/report.h"
+#include "report/suppress.h"
 
 #include "trace/reader.h"
 
@@ -172,14 +173,76 @@ static void processes(void **state)
     report_finish(&more);
 }
 
+/* The short form of every fixture, and of processes. */
+static void short_form(void **state)
+{
+    static void (*const fixtures[])(struct report *) = {
+        fixture_handover, fixture_host_write,  fixture_lifetimes,
+        fixture_advice,   fixture_portability, fixture_losses,
+    };
+    struct strbuf text = {0};
+    size_t i;
+    for (i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
+        struct report report;
+        struct verdict verdict;
+        fixtures[i](&report);
+        verdict = verdict_decide(&report, 0, 0);
+        report_short(&text, &report, false);
+        verdict_line(&text, &report, &verdict);
+        report_finish(&report);
+    }
+    compare(&text, "short.txt");
+    strbuf_finish(&text);
+}
+
+/* What tells a race goes, what was folded into it is told in its place. */
+static void suppressed(void **state)
+{
+    struct suppression entries[] = {
+        {"known.yaml", 1, "SSAN-RAW", NULL, "d?v", "scale", "the reader checks a version", 0},
+        {"known.yaml", 5, NULL, "deadbeef", NULL, NULL, "left over", 0},
+    };
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    struct verdict verdict;
+    fixture_handover(&report);
+    assert_true(suppress_apply(&report, entries, 2));
+    verdict = verdict_decide(&report, 0, 0);
+    report_text(&text, &report, &options);
+    verdict_line(&text, &report, &verdict);
+    compare(&text, "suppressed.txt");
+    strbuf_clear(&text);
+    assert_true(report_json(&text, &report, &verdict, false));
+    compare(&text, "suppressed.json");
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void ready_entries(void **state)
+{
+    struct report report, more;
+    struct strbuf text = {0};
+    fixture_handover(&report);
+    fixture_advice(&more);
+    assert_true(report_merge(&report, &more, 2));
+    suppress_entries(&text, &report);
+    compare(&text, "suppressions.yaml");
+    strbuf_finish(&text);
+    report_finish(&report);
+    report_finish(&more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handover),   cmocka_unit_test(handover_verbose),
-        cmocka_unit_test(host_write), cmocka_unit_test(lifetimes),
-        cmocka_unit_test(advice),     cmocka_unit_test(portability),
-        cmocka_unit_test(long_names), cmocka_unit_test(losses),
-        cmocka_unit_test(processes),  cmocka_unit_test(from_listing),
+        cmocka_unit_test(handover),      cmocka_unit_test(handover_verbose),
+        cmocka_unit_test(host_write),    cmocka_unit_test(lifetimes),
+        cmocka_unit_test(advice),        cmocka_unit_test(portability),
+        cmocka_unit_test(long_names),    cmocka_unit_test(losses),
+        cmocka_unit_test(processes),     cmocka_unit_test(from_listing),
+        cmocka_unit_test(short_form),    cmocka_unit_test(suppressed),
+        cmocka_unit_test(ready_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

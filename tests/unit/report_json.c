@@ -41,15 +41,15 @@ static void assert_keys(json_t *object, const char *const *keys)
 
 static void keys_stand_in_order(void **state)
 {
-    static const char *const root_keys[] = {"schema",   "tool",    "run",        "streams",
-                                            "events",   "buffers", "operations", "edges",
-                                            "findings", "summary", NULL};
+    static const char *const root_keys[] = {"schema",   "tool",         "run",        "streams",
+                                            "events",   "buffers",      "operations", "edges",
+                                            "findings", "suppressions", "summary",    NULL};
     static const char *const finding_keys[] = {
         "id",      "rule",    "severity", "family", "sureness",      "ordered_by",
         "message", "buffer",  "ranges",   "first",  "then",          "missing",
         "fix",     "witness", "folded",   "count",  "suppressed_by", NULL};
-    static const char *const folded_keys[] = {"rule",  "severity", "buffer", "ranges",
-                                              "first", "then",     NULL};
+    static const char *const folded_keys[] = {"id",    "rule", "severity",      "buffer", "ranges",
+                                              "first", "then", "suppressed_by", NULL};
     static const char *const summary_keys[] = {"verdict",   "errors", "warnings",   "advice",
                                                "by_family", "folded", "suppressed", "totals",
                                                "exit_code", NULL};

@@ -134,9 +134,10 @@ static void clean_keeps_the_programs_code(void **state)
     judge(lose_nothing, clean, &verdict, &line);
     assert_int_equal(verdict.kind, VERDICT_CLEAN);
     assert_int_equal(verdict.exit_code, 3);
-    assert_string_equal(line.text,
-                        "streamsan: clean: 0 warnings, 0 advice; 5 operations, 2 streams; device "
-                        "accesses exact, host accesses not observed; 0.4 s, 31 MB, trace 9 KB\n");
+    assert_string_equal(
+        line.text,
+        "streamsan: clean: 0 warnings, 0 advice; 5 operations, 2 streams; device "
+        "accesses exact, host accesses not observed; 0.4 s, 31 MB of memory, 9 KB of trace read\n");
     strbuf_clear(&line);
     judge(lose_nothing, fixture_advice, &verdict, &line);
     assert_int_equal(verdict.kind, VERDICT_CLEAN);
