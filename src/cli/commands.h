@@ -4,6 +4,7 @@
 #define SSAN_CLI_COMMANDS_H
 
 #include "base/status.h"
+#include "base/strbuf.h"
 
 #define VERB(name, arguments, summary) int cmd_##name(int argc, char **argv);
 #define LATER(name)
@@ -19,5 +20,16 @@ int command_usage(const char *verb, const struct ssan_error *err);
 /* "usage: streamsan VERB ..." with the options of verbs that have them; returns 0. */
 int command_help(const char *verb);
 void command_list(void);
+
+/* One verb of verbs.def that is there. */
+struct verb_info {
+    const char *name, *arguments, *summary;
+    unsigned mask; /* of enum verb_mask; 0: it has no options of options.def */
+};
+
+/* All of them, in the order of verbs.def. One thread. */
+const struct verb_info *command_infos(size_t *count);
+/* Appends the names of the verbs in `mask` (enum verb_mask): "run, check and dump". */
+void command_verbs(struct strbuf *out, unsigned mask);
 
 #endif

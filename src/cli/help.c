@@ -30,16 +30,46 @@ int command_usage(const char *verb, const struct ssan_error *err)
     return code;
 }
 
+static unsigned mask_of(const char *verb)
+{
+    return strcmp(verb, "run") == 0     ? VERB_RUN
+           : strcmp(verb, "check") == 0 ? VERB_CHECK
+           : strcmp(verb, "dump") == 0  ? VERB_DUMP
+                                        : 0;
+}
+
+const struct verb_info *command_infos(size_t *count)
+{
+    static struct verb_info infos[sizeof verbs / sizeof *verbs];
+    size_t i;
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        infos[i] = (struct verb_info){verbs[i].name, verbs[i].arguments, verbs[i].summary,
+                                      mask_of(verbs[i].name)};
+    }
+    *count = i;
+    return infos;
+}
+
+void command_verbs(struct strbuf *out, unsigned mask)
+{
+    const char *names[sizeof verbs / sizeof *verbs];
+    size_t count = 0, i;
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (mask_of(verbs[i].name) & mask) {
+            names[count++] = verbs[i].name;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        strbuf_printf(out, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", names[i]);
+    }
+}
+
 int command_help(const char *verb)
 {
     size_t i;
-    enum verb_mask mask = strcmp(verb, "run") == 0     ? VERB_RUN
-                          : strcmp(verb, "check") == 0 ? VERB_CHECK
-                          : strcmp(verb, "dump") == 0  ? VERB_DUMP
-                                                       : 0;
     for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verbs[i].name, verb) == 0) {
-            options_help(stdout, mask, verb, verbs[i].arguments, verbs[i].summary);
+            options_help(stdout, mask_of(verb), verb, verbs[i].arguments, verbs[i].summary);
         }
     }
     return 0;

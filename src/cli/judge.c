@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 
+#include "report/suppress.h"
+
 #include "core/explain.h"
 
 #include "base/mem.h"
@@ -162,31 +164,74 @@ static bool wants_color(const struct options *options)
     return !options->output && isatty(STDERR_FILENO) && !(no_color && *no_color);
 }
 
+/* The report in the form that was asked for. */
+static void add_report(struct strbuf *text, const struct judge *judge, const struct report *report,
+                       const struct verdict *verdict)
+{
+    const struct options *options = judge->options;
+    struct text_options how = {wants_color(options), options->verbose, options->quiet,
+                               options->with_addresses};
+    const bool wanted = !options->quiet || options->output;
+    if (options->print_suppressions) {
+        if (wanted) {
+            suppress_entries(text, report);
+        }
+    } else if (options->format == FORMAT_JSON) {
+        text->failed |= wanted && !report_json(text, report, verdict, options->with_addresses);
+    } else if (options->format == FORMAT_SHORT) {
+        if (wanted) {
+            report_short(text, report, how.color);
+        }
+    } else {
+        report_text(text, report, &how);
+    }
+}
+
+/* Entries that fit no finding: a line each. */
+static void tell_unused(const struct judge *judge, const struct report *report)
+{
+    struct strbuf text = {0};
+    size_t i;
+    for (i = 0; !judge->options->quiet && i < report->suppression_count; i++) {
+        const struct suppression *entry = &report->suppressions[i];
+        if (entry->used == 0) {
+            strbuf_printf(&text, "streamsan %s: %s:%u: this suppression fits no finding (",
+                          judge->verb, entry->file, entry->line);
+            suppress_words(&text, entry);
+            strbuf_puts(&text, ")\n");
+        }
+    }
+    output_write(NULL, STDERR_FILENO, &text, NULL);
+    strbuf_finish(&text);
+}
+
 /* Prints report and verdict; returns the exit code. */
 static int print(const struct judge *judge, struct report *report)
 {
     const struct options *options = judge->options;
     struct verdict verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
-    struct text_options how = {wants_color(options), options->verbose, options->quiet,
-                               options->with_addresses};
     struct strbuf text = {0}, line = {0};
     struct ssan_error err = {0};
-    bool wanted = !options->quiet || options->output;
-    if (options->format == FORMAT_JSON) {
-        text.failed |= wanted && !report_json(&text, report, &verdict, options->with_addresses);
-    } else {
-        report_text(&text, report, &how);
-    }
+    add_report(&text, judge, report, &verdict);
     if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
         command_fail(judge->verb, &err);
         add_reason(report, "the report could not be written");
         verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
     }
+    tell_unused(judge, report);
     verdict_line(&line, report, &verdict);
     output_write(NULL, STDERR_FILENO, &line, NULL);
     strbuf_finish(&text);
     strbuf_finish(&line);
     return verdict.exit_code;
+}
+
+static void suppress(struct report *report, const struct judge *judge)
+{
+    const struct suppress_list *list = &judge->options->suppressions;
+    if (!suppress_apply(report, list->entries.items, list->entries.count)) {
+        add_reason(report, "there was no memory to apply all suppressions");
+    }
 }
 
 int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
@@ -210,6 +255,7 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
         }
     }
     fill_run(&reports[0], judge);
+    suppress(&reports[0], judge);
     code = print(judge, &reports[0]);
     for (i = 0; i <= count; i++) {
         report_finish(&reports[i]);

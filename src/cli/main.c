@@ -1,6 +1,9 @@
 /* Chooses the verb. The only place where a result becomes the exit code of the process. */
 #include "cli/commands.h"
 
+#include "base/similar.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,25 @@ static int usage(const char *format, const char *word)
     return ssan_status_exit_code(SSAN_USAGE);
 }
 
+/* Neither a verb nor an option of the tool itself. */
+static int unknown(const char *word)
+{
+    const char *words[sizeof verbs / sizeof *verbs + 2];
+    const char *meant;
+    const bool option = word[0] == '-';
+    size_t count = 0, i;
+    for (i = 0; !option && i < sizeof verbs / sizeof *verbs; i++) {
+        words[count++] = verbs[i].command ? verbs[i].name : NULL;
+    }
+    words[count++] = option ? "--help" : "help";
+    words[count++] = option ? "--version" : NULL;
+    meant = similar_word(word, words, count);
+    fprintf(stderr, "streamsan: unknown %s '%s'%s%s%s\nTry 'streamsan --help'.\n",
+            option ? "option" : "verb", word, meant ? "; did you mean '" : "", meant ? meant : "",
+            meant ? "'?" : "");
+    return ssan_status_exit_code(SSAN_USAGE);
+}
+
 static int run_verb(int argc, char **argv)
 {
     size_t i;
@@ -43,7 +65,7 @@ static int run_verb(int argc, char **argv)
                                     : usage("'%s' is not there yet", argv[0]);
         }
     }
-    return usage(argv[0][0] == '-' ? "unknown option '%s'" : "unknown verb '%s'", argv[0]);
+    return unknown(argv[0]);
 }
 
 static int dispatch(int argc, char **argv)

@@ -4,9 +4,12 @@
  * the environment are read first, so that those of the command line win. */
 #include "cli/options.h"
 
+#include "cli/commands.h"
 #include "cli/quoted.h"
 
 #include "report/verdict.h"
+
+#include "base/similar.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -27,13 +30,7 @@ enum option_key {
     KEY_END
 };
 
-static const struct option_info {
-    const char *name;
-    int letter; /* 0: none */
-    const char *argument;
-    unsigned verbs;
-    const char *help;
-} infos[] = {
+static const struct option_info infos[] = {
 #define OPTION(key, name, letter, argument, verbs, help) {name, letter, argument, verbs, help},
 #include "cli/options.def"
 #undef OPTION
@@ -178,6 +175,13 @@ static error_t take_size(struct reading *reading, const char *word)
     return 0;
 }
 
+/* A file that is wrong keeps its own status and words, which name it. */
+static error_t take_suppressions(struct reading *reading, const char *word)
+{
+    reading->status = suppress_file_read(&reading->options->suppressions, word, reading->err);
+    return reading->status ? EINVAL : 0;
+}
+
 static error_t take_option(struct reading *reading, int key, const char *word)
 {
     struct options *options = reading->options;
@@ -196,6 +200,11 @@ static error_t take_option(struct reading *reading, int key, const char *word)
         return take_file(reading, key, word, &options->output);
     case KEY_LISTING:
         options->output = strcmp(word, "-") == 0 ? NULL : word;
+        break;
+    case KEY_SUPPRESSIONS:
+        return take_suppressions(reading, word);
+    case KEY_PRINT_SUPPRESSIONS:
+        options->print_suppressions = true;
         break;
     case KEY_QUIET:
         options->quiet = true;
@@ -266,13 +275,50 @@ static bool is_option(int key)
     return key > KEY_FIRST && key < KEY_HELP;
 }
 
+/* "unknown option '-x'", with the one that was meant if that is plain. */
+static error_t refuse_unknown(struct reading *reading, const struct option *list, const char *shown,
+                              const char *word)
+{
+    const char *names[INFO_COUNT + 2];
+    char name[64];
+    const char *meant;
+    size_t count = 0;
+    for (; list->name; list++) {
+        if (list->val == KEY_HELP || infos[list->val - KEY_FIRST - 1].verbs & reading->verb) {
+            names[count++] = list->name;
+        }
+    }
+    word += strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    meant = similar_word(name, names, count);
+    reading->status =
+        ssan_fail(reading->err, SSAN_USAGE, 0, "unknown option '%.200s'%s%s%s", shown,
+                  meant ? "; did you mean '--" : "", meant ? meant : "", meant ? "'?" : "");
+    return EINVAL;
+}
+
+/* The beginning of several options: names them. */
+static error_t refuse_several(struct reading *reading, const struct option *list, const char *word)
+{
+    const size_t length = strcspn(word, "=") - 2;
+    struct strbuf names = {0};
+    for (; list->name; list++) {
+        if (strncmp(list->name, word + 2, length) == 0) {
+            strbuf_printf(&names, "%s--%s", names.length > 0 ? ", " : "", list->name);
+        }
+    }
+    refuse(reading, "option '%s' fits several: %s", word, strbuf_text(&names));
+    strbuf_finish(&names);
+    return EINVAL;
+}
+
 /* getopt_long has refused `word`. */
 static error_t refuse_option(struct reading *reading, const struct option *list, const char *word,
                              bool lacks_value)
 {
     int key = key_of(optopt);
     char letter[3] = {'-', (char)optopt, '\0'};
-    size_t length, matches = 0;
+    size_t length, matches = 0, i;
     if (lacks_value) {
         const struct option_info *info = &infos[key - KEY_FIRST - 1];
         return refuse(reading, "--%s takes a value: %s", info->name, info->argument);
@@ -282,13 +328,30 @@ static error_t refuse_option(struct reading *reading, const struct option *list,
                       key == KEY_HELP ? "help" : infos[key - KEY_FIRST - 1].name, "");
     }
     if (optopt) {
-        return refuse(reading, "unknown option '%s'%s", letter, "");
+        return refuse_unknown(reading, list, letter, word);
     }
-    for (length = strcspn(word, "=") - 2; list->name; list++) {
-        matches += strncmp(list->name, word + 2, length) == 0;
+    length = strcspn(word, "=") - 2;
+    for (i = 0; list[i].name; i++) {
+        matches += strncmp(list[i].name, word + 2, length) == 0;
     }
-    return refuse(reading, matches > 1 ? "option '%s' fits several%s" : "unknown option '%s'%s",
-                  word, "");
+    return matches > 1 ? refuse_several(reading, list, word)
+                       : refuse_unknown(reading, list, word, word);
+}
+
+/* The option is one of other verbs: says of which. */
+static error_t refuse_foreign(struct reading *reading, const struct option_info *info)
+{
+    struct strbuf verbs = {0};
+    unsigned mask = 0;
+    size_t i;
+    for (i = 0; i < INFO_COUNT; i++) {
+        mask |= strcmp(infos[i].name, info->name) == 0 ? infos[i].verbs : 0;
+    }
+    command_verbs(&verbs, mask);
+    refuse(reading, "--%s is no option of this verb; it belongs to %s", info->name,
+           strbuf_text(&verbs));
+    strbuf_finish(&verbs);
+    return EINVAL;
 }
 
 static error_t take_key(struct reading *reading, int key, const char *word)
@@ -302,8 +365,7 @@ static error_t take_key(struct reading *reading, int key, const char *word)
     if (info->verbs & (unsigned)reading->verb) {
         return take_option(reading, key, word);
     }
-    return reading->defaults ? 0
-                             : refuse(reading, "--%s is no option of this verb%s", info->name, "");
+    return reading->defaults ? 0 : refuse_foreign(reading, info);
 }
 
 /* Words that are no options: all that is left for `run`, else each as it comes. */
@@ -318,6 +380,14 @@ static error_t take_argument(struct reading *reading, char *word)
     return 0;
 }
 
+/* The word that getopt_long has refused; in a row of letters it has not stepped on yet. */
+static const char *refused_word(int argc, char **argv)
+{
+    const char *next = optind < argc ? argv[optind] : "";
+    return optopt && next[0] == '-' && next[1] != '-' && strchr(next, optopt) ? next
+                                                                              : argv[optind - 1];
+}
+
 static enum ssan_status read_words(struct reading *reading, int argc, char **argv)
 {
     struct option list[INFO_COUNT + 2];
@@ -329,7 +399,7 @@ static enum ssan_status read_words(struct reading *reading, int argc, char **arg
     optind = 0; /* anew */
     while (!error && (found = getopt_long(argc, argv, letters, list, NULL)) != -1) {
         if (found == '?' || found == ':') {
-            error = refuse_option(reading, list, argv[optind - 1], found == ':');
+            error = refuse_option(reading, list, refused_word(argc, argv), found == ':');
         } else if (found == WORD) {
             error = take_argument(reading, optarg);
         } else {
@@ -404,7 +474,14 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
 void options_finish(struct options *options)
 {
     plan_finish(&options->plan);
+    suppress_list_finish(&options->suppressions);
     arena_finish(&options->arena);
+}
+
+const struct option_info *options_list(size_t *count)
+{
+    *count = INFO_COUNT;
+    return infos;
 }
 
 void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "cli/suppress_file.h"
 #include "trace/plan.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 
 enum verb_mask { VERB_RUN = 1, VERB_CHECK = 2, VERB_DUMP = 4 };
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
-enum option_format { FORMAT_TEXT, FORMAT_JSON };
+enum option_format { FORMAT_TEXT, FORMAT_SHORT, FORMAT_JSON };
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -24,6 +25,8 @@ struct options {
     enum option_format format;
     enum option_color color;
     bool quiet, verbose, with_addresses;
+    struct suppress_list suppressions; /* of all files of --suppressions */
+    bool print_suppressions;
     int error_exitcode;    /* 66 unless given */
     uint64_t shadow_limit; /* bytes, 0: the engine's default */
     bool help;             /* --help: nothing else counts */
@@ -35,11 +38,23 @@ struct options {
 /* Reads the words of `argv` (argv[0] is the verb) and, in front of them, those of `defaults`
  * (STREAMSAN_OPTIONS, may be NULL; options there that `verb` does not have are passed over). For
  * VERB_RUN the first word that is no option ends them. SSAN_USAGE: the text says what is wrong;
- * SSAN_IO, SSAN_FORMAT: so is the file of a schedule.
+ * SSAN_IO, SSAN_FORMAT: so is the file of a schedule or of suppressions.
  * `options` needs options_finish in any case. */
 enum ssan_status options_read(struct options *options, enum verb_mask verb, int argc, char **argv,
                               const char *defaults, struct ssan_error *err);
 void options_finish(struct options *options);
+
+/* One option of options.def. */
+struct option_info {
+    const char *name;
+    int letter;           /* 0: none */
+    const char *argument; /* what it takes, '|' between words; NULL: nothing */
+    unsigned verbs;       /* a mask of enum verb_mask */
+    const char *help;
+};
+
+/* All options, in the order of options.def. */
+const struct option_info *options_list(size_t *count);
 
 /* Prints the help of a verb with its options. */
 void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,

@@ -125,9 +125,8 @@ static void refused(const char *words, const char *defaults, const char *says)
 static void later_parts_are_named(void **state)
 {
     static const char *const words[] = {
-        "--device gpu",   "--device virtual:2",   "--host light",
-        "--host precise", "--accesses footprint", "--accesses off",
-        "--format short", "--format sarif",       "--format html",
+        "--device gpu",         "--device virtual:2", "--host light",   "--host precise",
+        "--accesses footprint", "--accesses off",     "--format sarif", "--format html",
     };
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
@@ -143,7 +142,7 @@ static void wrong_words(void **state)
             "not 'eagre'");
     refused("--schedule order:s1.1,s1.1", NULL, "the item is listed twice: 's1.1'");
     refused("--schedule order:", NULL, "an item is written as s1.2");
-    refused("--format xml", NULL, "does not take 'xml': it takes text, json");
+    refused("--format xml", NULL, "does not take 'xml': it takes text, short, json");
     refused("--output - x", NULL, "--output takes a file, not '-'");
     refused("--trace - x", NULL, "--trace takes a file, not '-'");
     refused("x", "--output -", "STREAMSAN_OPTIONS: --output takes a file");
@@ -191,7 +190,12 @@ static void unknown_options(void **state)
     refused("--output", NULL, "--output takes a value: FILE");
     refused("--quiet=1 -- x", NULL, "--quiet takes no value");
     refused("--help=1 -- x", NULL, "--help takes no value");
-    refused("--o x", NULL, "option '--o' fits several");
+    refused("--o x", NULL, "option '--o' fits several: --order, --output");
+    refused("--frmat=json x", NULL, "unknown option '--frmat=json'; did you mean '--format'?");
+    refused("--Schedule lazy x", NULL, "did you mean '--schedule'?");
+    refused("-verbose x", NULL, "unknown option '-e'; did you mean '--verbose'?");
+    refused("-trace x", NULL, "unknown option '-t'; did you mean '--trace'?");
+    refused("", "--quite", "STREAMSAN_OPTIONS: unknown option '--quite'; did you mean '--quiet'?");
     refused("", "--frobnicate", "STREAMSAN_OPTIONS: unknown option '--frobnicate'");
     refused("", "--quiet -x", "STREAMSAN_OPTIONS: unknown option '-x'");
 }
@@ -223,7 +227,7 @@ static void dump_may_say_standard_output(void **state)
     assert_int_equal(options.argument_count, 2);
     options_finish(&options);
     assert_int_equal(read_words(&options, VERB_DUMP, "--quiet t", NULL, &err), SSAN_USAGE);
-    assert_string_equal(err.text, "--quiet is no option of this verb");
+    assert_string_equal(err.text, "--quiet is no option of this verb; it belongs to run and check");
     options_finish(&options);
 }
 

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Suppressions, the short form, words that are wrong, the manual and completion (run_usability.py [part of a name])."""
+import json
+import pathlib
+import re
+import sys
+
+import harness
+import jsonschema
+from harness import ROOT, SCHEMA, TOOL, Tally, build_once, check, execute, work_folder
+
+FOLDER = work_folder("usability")
+WORK = pathlib.Path(FOLDER.name)
+LISTING = ROOT / "tests/golden/handover.listing"  # a RAW with three folded ones, an advice
+SHORT = re.compile(r"^\S+:\d+: (error|warning|advice): .* \[SSAN-[A-Z-]+\] id=[0-9a-f]{8}$")
+
+
+def expect(words, code, *parts, **how):
+    done = execute([TOOL, *words], **how)
+    check(done.returncode == code, f"{words}: exit {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
+    for part in parts:
+        check(part in done.stderr, f"{words}: no word of {part!r}\n{done.stderr}")
+    return done
+
+
+def entries(name, text):
+    path = WORK / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def racy():
+    return build_once(WORK / "racy", ROOT / "tests/e2e/programs/litmus_l01_two_streams.cu", "-DA")
+
+
+def judged(*words, code=66):
+    """`check` of the listing: what it prints, and its JSON, which keeps to the schema."""
+    path = WORK / f"{abs(hash(words))}.json"
+    done = expect(["check", *words, LISTING], code)
+    expect(["check", *words, "--format", "json", "--output", path, LISTING], code)
+    report = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(report, SCHEMA)
+    return done, report
+
+
+def short_form():
+    done = expect(["check", "--format", "short", LISTING], 66)
+    lines = done.stderr.splitlines()
+    check(len(lines) == 3 and all(SHORT.match(line) for line in lines[:2]), done.stderr)
+    check(lines[-1].startswith("streamsan: errors: 1 error"), lines[-1])
+    path = WORK / "short.txt"
+    done = expect(["run", "--format=short", "--output", path, "--", racy()], 66)
+    text = path.read_text(encoding="utf-8")
+    check(text.count("\n") == 1 and SHORT.match(text.rstrip("\n")) and len(done.stderr.splitlines()) == 1, text + done.stderr)
+
+
+def printed_entries_make_it_clean():
+    for words in (["check", LISTING], ["run", "--", racy()]):
+        path = WORK / f"{words[0]}.yaml"
+        done = expect([words[0], "--print-suppressions", "--output", path, *words[1:]], 66)
+        check(len(done.stderr.splitlines()) == 1, done.stderr)
+        done = expect([words[0], "--suppressions", path, *words[1:]], 0)
+        check(len(done.stderr.splitlines()) == 1 and re.match(r"streamsan: clean: 0 warnings, 0 advice, [1-9]\d* suppressed", done.stderr), done.stderr)
+        done = expect([words[0], "--suppressions", path, "--print-suppressions", *words[1:]], 0, "nothing to suppress")
+    both = expect(["check", "--verbose", LISTING], 66).stderr
+    indented = [line for line in both.splitlines() if re.match(r" {13}(- rule|  id|  reason): ", line)]
+    path = entries("verbose.yaml", "\n".join(indented) + "\n")
+    expect(["check", "--suppressions", path, LISTING], 0)
+
+
+def the_folded_one_stays():
+    path = entries("raw.yaml", "- rule: SSAN-RAW\n  kernel: scale\n  reason: checked again\n")
+    done, report = judged("--suppressions", path)
+    check("[SSAN-WAW]" in done.stderr and "[SSAN-RAW]" not in done.stderr and "checked: with this" in done.stderr, done.stderr)
+    check("1 error" in done.stderr and "1 folded, 2 suppressed" in done.stderr.splitlines()[-1], done.stderr)
+    told = [f for f in report["findings"] if not f["suppressed_by"]]
+    hidden = [f for f in report["findings"] if f["suppressed_by"]]
+    check([f["rule"] for f in told] == ["SSAN-EVENT-UNRECORDED", "SSAN-WAW"] and told[1]["fix"]["checked"], told)
+    check([f["suppressed_by"] for f in hidden] == ["checked again"] and len(hidden[0]["folded"]) == 1, hidden)
+    check(report["summary"]["suppressed"] == 2 and report["summary"]["errors"] == 1 and report["summary"]["folded"] == 1, report["summary"])
+    check(report["suppressions"] == [{"file": str(path), "line": 1, "rule": "SSAN-RAW", "id": None, "buffer": None, "kernel": "scale",
+                                      "reason": "checked again", "used": 2}], report["suppressions"])
+    path = entries("waw.yaml", "- rule: SSAN-WAW\n  reason: x\n")
+    done, report = judged("--suppressions", path)
+    check("[SSAN-RAW]" in done.stderr and "SSAN-WAW" not in done.stderr and "SSAN-WAR" in done.stderr, done.stderr)
+    check([f["suppressed_by"] for f in report["findings"][-1]["folded"]] == ["x", None, None], report["findings"])
+
+
+def several_files_and_unused_entries():
+    one = entries("one.yaml", "- buffer: d?v\n  reason: x\n- buffer: nobody\n  kernel: n*\n  reason: clean\n")
+    two = entries("two.yaml", "- rule: SSAN-EVENT-UNRECORDED\n  reason: first lap\n")
+    done = expect(["check", "--suppressions", one, LISTING, "--suppressions", two], 0)
+    lines = done.stderr.splitlines()
+    check(len(lines) == 2 and lines[0].endswith("one.yaml:3: this suppression fits no finding (buffer 'nobody', kernel 'n*')"), done.stderr)
+    check(lines[0].startswith("streamsan check: ") and lines[1].startswith("streamsan: clean: 0 warnings, 0 advice, 5 suppressed"), done.stderr)
+    env = {"STREAMSAN_OPTIONS": f"--suppressions '{one}' --quiet"}
+    done = expect(["check", "--suppressions", two, LISTING], 0, env=env)
+    check(len(done.stderr.splitlines()) == 1 and "5 suppressed" in done.stderr, done.stderr)
+    expect(["check", "--suppressions", two, LISTING], 66, "1 suppressed")
+
+
+def wrong_files():
+    path = entries("wrong.yaml", "- rule: SSAN-RAW\n  reasn: x\n")
+    done = expect(["run", "--suppressions", path, "--", "sh", "-c", "echo ran"], 65, f"{path}:2: there is no key 'reasn'", "did you mean 'reason'?")
+    check(not done.stdout and "Try" not in done.stderr, f"the program ran\n{done.stdout}{done.stderr}")
+    expect(["check", "--suppressions", WORK / "nowhere.yaml", LISTING], 65, "nowhere.yaml")
+    expect(["check", "--suppressions", path, LISTING], 65, "wrong.yaml:2")
+    expect(["check", "--suppressions"], 64, "--suppressions takes a value: FILE")
+
+
+def words_that_are_near():
+    for words, said in ((["check", "--frmat", "json", "x"], "'--format'"), (["run", "--shedule=lazy", "--", "true"], "'--schedule'"),
+                        (["dump", "--outptu", "x", "y"], "'--output'"), (["run", "-verbose", "--", "true"], "'--verbose'"),
+                        (["ccheck", "x"], "'check'"), (["--versoin"], "'--version'"), (["hepl"], "'help'")):
+        expect(words, 64, f"did you mean {said}?")
+    expect(["check", "--trace", "x", "y"], 64, "--trace is no option of this verb; it belongs to run")
+    expect(["run", "--s", "--", "true"], 64, "fits several: --", "--schedule", "--suppressions")
+
+
+def main():
+    tally = Tally("usability")
+    for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries, wrong_files,
+                     words_that_are_near):
+        tally.case(function.__name__.replace("_", " "), function)
+    return tally.finish(harness.only_argument())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
