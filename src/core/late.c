@@ -16,9 +16,9 @@ static bool has_all(const struct stamp *stamp, const struct late *late)
     bool all = stamp_covers(stamp, false, late->end);
     const struct clock *acquired =
         late->acquired.doc == late->acquired.obs ? late->acquired.doc : NULL;
-    for (uint32_t i = 0; all && acquired && i < acquired->count; i++) {
-        struct epoch at = {.chain = acquired->entries[i].chain, .tick = acquired->entries[i].tick};
-        all = stamp_covers(stamp, false, at);
+    struct clock_entry entry;
+    for (uint64_t cursor = 0; all && acquired && clock_next(acquired, &cursor, &entry);) {
+        all = stamp_covers(stamp, false, (struct epoch){.chain = entry.chain, .tick = entry.tick});
     }
     return all && acquired;
 }

@@ -4,7 +4,10 @@
  * join. */
 #include "core/order.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(ORDER_COUNT <= UINT8_MAX, "clocks keep a rule in one byte");
 
 #define MAX_CONTEXTS 65536u
 /* Spare chains tried before a new one is made. */

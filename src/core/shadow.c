@@ -35,9 +35,7 @@ uint32_t moment_rule(const struct moment *moment, struct epoch at)
     if (stamp_covers(moment->stamp, true, at)) {
         return stamp_rule(moment->stamp, at);
     }
-    const struct clock_entry *entry =
-        moment->extra ? clock_find(moment->extra->obs, at.chain) : NULL;
-    return entry ? entry->rule : 0;
+    return moment->extra ? clock_rule(moment->extra->obs, at.chain) : 0;
 }
 
 bool cell_is_behind(const struct cell *cell, bool observed, const struct access *then)
@@ -120,18 +118,8 @@ static bool stands_for(const struct access *access, struct epoch at)
 /* All that came before `then` only through late order came before `first` too. */
 static bool is_late_within(const struct actor *then, const struct actor *first)
 {
-    const struct clock *const pairs[2][2] = {{then->late.doc, first->late.doc},
-                                             {then->late.obs, first->late.obs}};
-    for (int i = 0; i < 2; i++) {
-        for (uint32_t k = 0; pairs[i][0] && k < pairs[i][0]->count; k++) {
-            const struct clock_entry *entry = &pairs[i][0]->entries[k];
-            struct epoch at = {.chain = entry->chain, .tick = entry->tick};
-            if (!clock_covers(pairs[i][1], at)) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return clock_within(then->late.doc, first->late.doc) &&
+           clock_within(then->late.obs, first->late.obs);
 }
 
 /* Drops the cell's bytes that the access replaces, and the cell when none is left. */

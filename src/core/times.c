@@ -4,18 +4,6 @@
  * always. */
 #include "core/clock.h"
 
-struct times times_ref(const struct times *times)
-{
-    return (struct times){.doc = clock_ref(times->doc), .obs = clock_ref(times->obs)};
-}
-
-void times_drop(struct clocks *clocks, struct times *times)
-{
-    clock_drop(clocks, times->doc);
-    clock_drop(clocks, times->obs);
-    *times = (struct times){0};
-}
-
 /* Makes equal clocks one. */
 static void share(struct clocks *clocks, struct times *times)
 {
@@ -67,17 +55,6 @@ void times_set_observed(struct clocks *clocks, struct times *a, struct epoch at,
     share(clocks, a);
 }
 
-struct stamp stamp_ref(const struct stamp *stamp)
-{
-    return (struct stamp){.past = times_ref(&stamp->past), .own = stamp->own};
-}
-
-void stamp_drop(struct clocks *clocks, struct stamp *stamp)
-{
-    times_drop(clocks, &stamp->past);
-    stamp->own = (struct epoch){0};
-}
-
 void times_join_stamp(struct clocks *clocks, struct times *a, const struct stamp *b)
 {
     times_join(clocks, a, &b->past);
@@ -95,22 +72,7 @@ void times_join_stamp_observed(struct clocks *clocks, struct times *a, const str
     }
 }
 
-bool stamp_same(const struct stamp *a, const struct stamp *b)
-{
-    return a->past.doc == b->past.doc && a->past.obs == b->past.obs &&
-           a->own.chain == b->own.chain && a->own.tick == b->own.tick;
-}
-
-bool stamp_covers(const struct stamp *stamp, bool observed, struct epoch at)
-{
-    if (stamp->own.tick != 0 && at.chain == stamp->own.chain) {
-        return at.tick <= stamp->own.tick;
-    }
-    return clock_covers(observed ? stamp->past.obs : stamp->past.doc, at);
-}
-
 uint32_t stamp_rule(const struct stamp *stamp, struct epoch at)
 {
-    const struct clock_entry *entry = clock_find(stamp->past.obs, at.chain);
-    return entry ? entry->rule : 0;
+    return clock_rule(stamp->past.obs, at.chain);
 }
