@@ -6,6 +6,7 @@
 #include "vcuda/handle.h"
 #include "vcuda/memory.h"
 #include "vcuda/program.h"
+#include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 
@@ -16,6 +17,18 @@ enum returns {
     WHEN_PRIOR_STAGED, /* earlier work of the stream is done and the source has been taken */
     WHEN_DONE,
 };
+
+/* As if the program waited for the stream behind the call. */
+static void serialize(const struct call *call, struct op *op)
+{
+    struct call wait = *call;
+    int64_t began = device_now_ns();
+    uint64_t sync;
+    wait.name = "streamsan --serialize";
+    sync = emit_sync(&wait, SSAN_sync_kind_STREAM, op->stream->id);
+    sched_join_op(op);
+    emit_sync_return(sync, !device.sticky, (uint64_t)(device_now_ns() - began));
+}
 
 cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum ssan_form form,
                        const char *name, struct event *event, uint32_t event_id)
@@ -33,6 +46,9 @@ cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum s
         queue_hold(op);
     }
     sched_submitted(op);
+    if (plan_sites_serializes(call, op)) {
+        serialize(call, op);
+    }
     queue_drop(op);
     return cudaSuccess;
 }

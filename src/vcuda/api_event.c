@@ -2,6 +2,8 @@
 #include "vcuda/api.h"
 #include "vcuda/emit.h"
 #include "vcuda/handle.h"
+#include "vcuda/plan_order.h"
+#include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 
@@ -94,7 +96,7 @@ cudaError_t api_stream_wait(struct call *call, cudaStream_t stream_handle, bool 
     if (error == cudaSuccess && flags != cudaEventWaitDefault) {
         error = cudaErrorInvalidValue;
     }
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess || plan_sites_ignores(call)) {
         return error;
     }
     op = queue_create(SSAN_op_kind_WAIT, stream);
@@ -105,6 +107,7 @@ cudaError_t api_stream_wait(struct call *call, cudaStream_t stream_handle, bool 
         /* Orders nothing, not even in the legacy stream (R-EVENT-4, R-STREAM-7): told, but no item.
          */
         op->id = queue_next_id();
+        plan_order_pass(stream->id, ++stream->seq);
         emit_op(call, op, SSAN_form_ASYNC, NULL, event->id);
         emit_closed(op);
         queue_drop(op);
@@ -119,7 +122,7 @@ static cudaError_t synchronize(struct call *call, cudaEvent_t handle)
     struct event *event;
     cudaError_t error = handle_find_event(handle, &event);
     uint64_t sync;
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess || plan_sites_ignores(call)) {
         return error;
     }
     sync = emit_sync(call, SSAN_sync_kind_EVENT, event->id);
@@ -162,7 +165,7 @@ static cudaError_t query(struct call *call, cudaEvent_t handle)
 {
     struct event *event;
     cudaError_t error = handle_find_event(handle, &event);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess && !plan_sites_ignores(call)) {
         uint32_t id = event->id;
         error = poll(event);
         if (error == cudaSuccess) {
@@ -214,8 +217,10 @@ static cudaError_t elapsed(struct call *call, float *ms, cudaEvent_t start_handl
     }
     if (error == cudaSuccess) {
         *ms = (float)((double)(int64_t)(end->record->time - start->record->time) / 1e6);
-        emit_sync_return(emit_sync(call, SSAN_sync_kind_ELAPSED, start->id), true, 0);
-        emit_sync_return(emit_sync(call, SSAN_sync_kind_ELAPSED, end->id), true, 0);
+        if (!plan_sites_ignores(call)) {
+            emit_sync_return(emit_sync(call, SSAN_sync_kind_ELAPSED, start->id), true, 0);
+            emit_sync_return(emit_sync(call, SSAN_sync_kind_ELAPSED, end->id), true, 0);
+        }
     }
     return error;
 }

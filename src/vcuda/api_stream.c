@@ -2,6 +2,7 @@
 #include "vcuda/api.h"
 #include "vcuda/emit.h"
 #include "vcuda/handle.h"
+#include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 
@@ -136,10 +137,15 @@ cudaError_t api_stream_id(struct call *call, cudaStream_t handle, bool per_threa
 static cudaError_t join(struct call *call, struct stream *stream)
 {
     int64_t began = device_now_ns();
-    uint64_t sync = stream ? emit_sync(call, SSAN_sync_kind_STREAM, stream->id)
-                           : emit_sync(call, SSAN_sync_kind_DEVICE, 1);
+    uint64_t sync;
     struct op_list targets = {0};
-    cudaError_t error = queue_targets(&targets, stream) ? cudaSuccess : cudaErrorMemoryAllocation;
+    cudaError_t error;
+    if (plan_sites_ignores(call)) {
+        return cudaSuccess;
+    }
+    sync = stream ? emit_sync(call, SSAN_sync_kind_STREAM, stream->id)
+                  : emit_sync(call, SSAN_sync_kind_DEVICE, 1);
+    error = queue_targets(&targets, stream) ? cudaSuccess : cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
         sched_join(&targets);
         error = device.sticky;
@@ -175,6 +181,9 @@ cudaError_t api_stream_query(struct call *call, cudaStream_t handle, bool per_th
     bool done, polled;
     uint32_t id;
     cudaError_t error = handle_find_stream(call, handle, per_thread, &stream);
+    if (error == cudaSuccess && plan_sites_ignores(call)) {
+        return cudaSuccess;
+    }
     if (error == cudaSuccess && !queue_targets(&targets, stream)) {
         error = cudaErrorMemoryAllocation;
     }

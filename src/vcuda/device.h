@@ -58,6 +58,8 @@ struct op_list {
  */
 struct op {
     uint64_t id;
+    uint32_t seq;   /* in its stream, from 1 */
+    uint32_t named; /* by the schedule: index of plan_order.c + 1; 0: not */
     enum ssan_op_kind kind;
     enum op_state state;
     struct stream *stream;
@@ -87,6 +89,7 @@ struct stream {
     int priority;
     bool destroyed; /* no handle names it; it lives until its work is done */
     bool polled;    /* a query has answered NotReady */
+    uint32_t seq;   /* items so far */
     struct op *tail;
 };
 
@@ -117,7 +120,7 @@ struct device {
     bool exiting;           /* dry execution of what pends */
 
     const struct policy *policy;
-    char schedule[64];
+    char schedule[1024]; /* as the trace tells it */
     struct rng rng;
 
     struct stream_list by_number; /* created streams, by handle number - 1; NULL once destroyed */
@@ -166,6 +169,7 @@ struct call {
     const void *frame; /* of the entry point, for the stack */
     uint32_t thread;
     uint32_t site; /* 0: not asked for yet */
+    uint32_t number, query; /* as in plan_call; 0: not counted */
     cudaError_t error;
     bool locked;
 };

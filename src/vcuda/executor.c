@@ -8,6 +8,7 @@
 #include "vcuda/emit.h"
 #include "vcuda/memory.h"
 #include "vcuda/output.h"
+#include "vcuda/plan_order.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 #include "vcuda/site.h"
@@ -317,8 +318,11 @@ static void fail(struct op *op)
 static void run_job(void)
 {
     struct op *op = device.job;
-    uint64_t blocks = device.policy->budget && !device.exiting ? device.policy->budget() : 0;
+    uint64_t blocks = device.exiting ? 0 : plan_order_budget(op);
     enum outcome outcome;
+    if (blocks == 0 && device.policy->budget && !device.exiting) {
+        blocks = device.policy->budget();
+    }
     machine_clock = device.clock;
     is_dry = device.exiting;
     device_unlock();

@@ -24,7 +24,8 @@ static struct {
         struct segment *items;
         size_t count, room;
     } segments;
-    uint32_t count; /* modules */
+    VEC(char *) names; /* by module - 1: file names; NULL where memory ran out */
+    uint32_t count;    /* modules */
     size_t last;
 } modules;
 
@@ -62,11 +63,16 @@ static void tell(const struct dl_phdr_info *info, uint32_t module)
 {
     char self[4096], build_id[129];
     struct ssan_event event = {.kind = SSAN_EV_module};
-    const char *path = info->dlpi_name;
+    const char *path = info->dlpi_name, *slash;
     if (!path || !*path) {
         ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
         self[length > 0 ? length : 0] = '\0';
         path = self;
+    }
+    slash = strrchr(path, '/');
+    if (VEC_RESERVE(&modules.names, module)) {
+        modules.names.items[module - 1] = mem_strdup(slash ? slash + 1 : path);
+        modules.names.count = module;
     }
     read_build_id(info, build_id, sizeof build_id);
     event.module =
@@ -141,8 +147,16 @@ uint32_t module_find(uint64_t address, bool may_list, uint64_t *offset)
     return segment->module;
 }
 
+const char *module_name(uint32_t module)
+{
+    const char *name =
+        module > 0 && module <= modules.names.count ? modules.names.items[module - 1] : NULL;
+    return name ? name : "";
+}
+
 void module_forget(void)
 {
+    modules.names.count = 0;
     modules.segments.count = 0;
     modules.count = 0;
 }

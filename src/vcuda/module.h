@@ -9,6 +9,8 @@
  * does. With `may_list` objects that are new are listed and told to the trace; a signal handler
  * can't do that. */
 uint32_t module_find(uint64_t address, bool may_list, uint64_t *offset);
+/* The file name of a module, without its folders. */
+const char *module_name(uint32_t module);
 void module_forget(void);
 
 #endif

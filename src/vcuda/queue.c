@@ -7,6 +7,7 @@
 #include "vcuda/queue.h"
 
 #include "vcuda/emit.h"
+#include "vcuda/plan_order.h"
 
 #include <string.h>
 
@@ -107,6 +108,7 @@ uint64_t queue_next_id(void)
 void queue_submit(struct op *op)
 {
     op->id = queue_next_id();
+    op->seq = ++op->stream->seq;
     for (size_t i = 0; i < op->needs.count; i++) {
         struct op *need = op->needs.items[i];
         queue_hold(op);
@@ -119,6 +121,7 @@ void queue_submit(struct op *op)
     op->stream->tail = op;
     device.pending++;
     op->state = OP_WAITING;
+    plan_order_submitted(op);
     if (op->unmet == 0) {
         queue_put_back(op);
     }
@@ -167,6 +170,7 @@ void queue_complete(struct op *op)
     op->state = OP_DONE;
     op->time = device.clock;
     device.pending--;
+    plan_order_done(op);
     device.progress++;
     free_contents(op);
     drop_list(&op->needs);

@@ -8,6 +8,7 @@
 #include "vcuda/callback.h"
 #include "vcuda/emit.h"
 #include "vcuda/executor.h"
+#include "vcuda/plan_order.h"
 #include "vcuda/queue.h"
 #include "vcuda/threads.h"
 
@@ -41,13 +42,12 @@ bool sched_set(const char *schedule)
     } else {
         return false;
     }
-    strncpy(device.schedule, schedule, sizeof device.schedule - 1);
     return true;
 }
 
 static bool is_fresh(const struct op *op, bool wanted)
 {
-    return !op->parked && (!wanted || op->wanted);
+    return !op->parked && (!wanted || op->wanted) && plan_order_allows(op);
 }
 
 struct op *sched_oldest(bool wanted)
@@ -160,13 +160,26 @@ static bool want(struct op *op, void *self)
         return false;
     }
     op->wanted = true;
+    plan_order_want(op);
     return true;
+}
+
+/* Marks what is listed before that, too: it has to run first. False when out of memory. */
+static bool want_listed(void)
+{
+    struct op *op;
+    bool ok = true;
+    while ((op = plan_order_next_wanted()) != NULL) {
+        ok &= queue_walk(op, want, NULL);
+    }
+    return ok;
 }
 
 /* Every host thread waits for the device, so nobody can release what spins. */
 static bool is_deadlock(void)
 {
-    return device.hostfuncs_running == 0 && device.joining >= threads_free_to_run();
+    return device.hostfuncs_running == 0 &&
+           device.joining + plan_order_gated() >= threads_free_to_run();
 }
 
 static void wait_for_change(int64_t limit_ns)
@@ -184,7 +197,11 @@ static void join_step(void)
         pthread_cond_wait(&device.changed, &device.lock);
         return;
     }
-    op = device.policy->pick();
+    (void)want_listed();
+    op = plan_order_pick();
+    if (!op) {
+        op = device.policy->pick();
+    }
     if (!op) {
         op = stale_parked(true);
     }
@@ -197,6 +214,8 @@ static void join_step(void)
     }
     if (op) {
         sched_run(op);
+    } else if (any_parked() && is_deadlock() && plan_order_gives_up(true)) {
+        /* what spins may wait for what is listed behind it */
     } else if (any_parked() && is_deadlock()) {
         if (device.suspected == device.progress) {
             executor_fail_stuck(any_parked());
@@ -207,6 +226,10 @@ static void join_step(void)
     } else if (any_parked()) {
         wait_for_change(RETRY_NS);
         device.progress++; /* the host's own memory may have changed */
+    } else if (plan_order_gives_up(true)) {
+        /* the policy alone decides from here on */
+    } else if (plan_order_holds()) {
+        wait_for_change(RETRY_NS); /* held up by the schedule's list */
     } else {
         pthread_cond_wait(&device.changed, &device.lock);
     }
@@ -218,6 +241,7 @@ void sched_join(const struct op_list *targets)
     for (size_t i = 0; i < targets->count; i++) {
         all_marked &= queue_walk(targets->items[i], want, NULL);
     }
+    all_marked &= want_listed();
     if (!all_marked) {
         for (size_t i = 0; i < device.ready.count; i++) {
             device.ready.items[i]->wanted = true; /* out of memory: more than needed may run */
@@ -248,7 +272,7 @@ struct newest {
 static bool find_newest(struct op *op, void *self)
 {
     struct newest *best = self;
-    if (op->state == OP_READY) {
+    if (op->state == OP_READY && plan_order_allows(op)) {
         struct op **slot = op->parked ? &best->parked : &best->fresh;
         if (!*slot || op->id > (*slot)->id) {
             *slot = op;
@@ -304,8 +328,12 @@ bool sched_query(const struct op_list *targets, bool *polled)
     } else if (best.parked) {
         struct op *other = sched_oldest(false);
         sched_run(other ? other : best.parked);
+    } else if (plan_order_head()) {
+        sched_run(plan_order_head());
     } else if (device.hostfuncs_running > 0) {
         wait_for_change(RETRY_NS);
+    } else {
+        (void)plan_order_gives_up(false);
     }
     if (!queue_all_done(targets)) {
         return false;
@@ -350,6 +378,9 @@ struct op *sched_idle(int64_t *until_ns)
     op = sched_oldest(false);
     if (!op) {
         op = stale_parked(false);
+    }
+    if (!op) {
+        (void)plan_order_gives_up(false);
     }
     if (op && !op->forced_told) {
         op->forced_told = true;

@@ -1,20 +1,26 @@
 /* Seeded choice: at each call perhaps some operations run, at a join any that may, and now and then
  * a kernel stops between two blocks to let another one run. The same seed and the same order of
  * calls give the same run. */
+#include "vcuda/plan_order.h"
 #include "vcuda/sched.h"
+
+static bool may_run(const struct op *op)
+{
+    return !op->parked && plan_order_allows(op);
+}
 
 static struct op *pick(void)
 {
     size_t fresh = 0, chosen;
     for (size_t i = 0; i < device.ready.count; i++) {
-        fresh += !device.ready.items[i]->parked;
+        fresh += may_run(device.ready.items[i]);
     }
     if (fresh == 0) {
         return NULL;
     }
     chosen = rng_below(&device.rng, fresh);
     for (size_t i = 0; i < device.ready.count; i++) {
-        if (!device.ready.items[i]->parked && chosen-- == 0) {
+        if (may_run(device.ready.items[i]) && chosen-- == 0) {
             return device.ready.items[i];
         }
     }

@@ -5,6 +5,8 @@
 #include "trace/control_abi.h"
 #include "trace/writer.h"
 #include "vcuda/emit.h"
+#include "vcuda/plan_order.h"
+#include "vcuda/plan_sites.h"
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
 
@@ -17,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PLAN_LIMIT_MS    INT64_C(5000)
 #define FINDINGS_WAIT_NS (INT64_C(10) * 1000 * 1000 * 1000)
 
 static struct {
@@ -24,6 +27,7 @@ static struct {
     bool tried;
     struct control_page *page;
     struct writer *writer;
+    struct plan plan; /* for good: the device follows it */
     _Atomic(struct ssan_sink *) sink;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -53,16 +57,36 @@ static struct control_page *map_page(const char *directory)
 
 /* The schedule of the session, else of the environment, else eager. Tells of a word that it doesn't
  * know. */
-static void choose_schedule(void)
+static void choose_schedule(const char *directory)
 {
-    const char *word = session.page ? session.page->schedule : getenv("STREAMSAN_SCHEDULE");
-    if (!word || !*word) {
-        word = "eager";
+    const struct control_page *page = session.page;
+    const char *words = page ? page->schedule : getenv("STREAMSAN_SCHEDULE");
+    char path[4200] = "";
+    struct ssan_error err = {0};
+    if (!words || !*words) {
+        words = "eager";
     }
-    if (memchr(word, '\0', sizeof device.schedule) == NULL || !sched_set(word)) {
-        fprintf(stderr, "streamsan: unknown schedule '%.64s', eager is used\n", word);
-        (void)sched_set("eager");
+    if (page) {
+        snprintf(path, sizeof path, "file:%s/%s", directory, CONTROL_PLAN);
     }
+    plan_finish(&session.plan); /* of the parent, in a forked child */
+    if (plan_read(&session.plan, page && access(path + strlen("file:"), F_OK) == 0 ? path : words,
+                  &err)) {
+        fprintf(stderr, "streamsan: the schedule can't be read, eager is used: %s\n", err.text);
+        plan_finish(&session.plan);
+        (void)plan_read(&session.plan, "eager", NULL);
+    }
+    snprintf(device.schedule, sizeof device.schedule, "%s", words);
+    (void)sched_set(session.plan.policy);
+}
+
+/* Behind the first event, since a plan that can't be followed is told. */
+static void take_plan(void)
+{
+    const struct control_page *page = session.page;
+    int64_t limit_ms = page && page->plan_limit_ms ? (int64_t)page->plan_limit_ms : PLAN_LIMIT_MS;
+    plan_order_take(&session.plan, limit_ms * 1000000, page && (page->flags & CONTROL_CALLS));
+    plan_sites_take(&session.plan);
 }
 
 static void put_process(struct ssan_sink *sink)
@@ -99,14 +123,16 @@ static void open_locked(void)
     if (directory && *directory) {
         session.page = map_page(directory);
     }
-    choose_schedule();
+    choose_schedule(directory);
     if (!session.page) {
+        take_plan();
         return;
     }
     session.writer = writer_create(directory, session.page->trace_limit_bytes,
                                    session.page->kill_after_records, &err);
     if (!session.writer) {
         fprintf(stderr, "streamsan: no trace is written: %s\n", err.text);
+        take_plan();
         return;
     }
     writer_watch(session.writer, (int64_t)session.page->tool_pid);
@@ -115,6 +141,7 @@ static void open_locked(void)
         snapshot_open(writer_path(session.writer), session.page->snapshot_limit_bytes);
     }
     atomic_store(&session.sink, writer_sink(session.writer));
+    take_plan();
 }
 
 void emit_open(void)

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define DEPTH 48
+/* A frame: module << 48 | offset. */
+#define FRAME_OFFSET ((UINT64_C(1) << 48) - 1)
 
 struct entry {
     uint64_t *frames; /* owned */
@@ -154,6 +156,23 @@ uint32_t site_capture_at(uint64_t counter, uint64_t frame_pointer)
     }
     pthread_mutex_unlock(&sites.lock);
     return id;
+}
+
+bool site_passes(uint32_t site, const char *module, uint64_t begin, uint64_t end)
+{
+    bool found = false;
+    pthread_mutex_lock(&sites.lock);
+    if (site > 0 && site <= sites.entries.count) {
+        const struct entry *entry = &sites.entries.items[site - 1];
+        for (uint32_t i = 0; !found && i < entry->count; i++) {
+            /* A frame is a return address: the call ends just before it. */
+            uint64_t at = (entry->frames[i] & FRAME_OFFSET) - 1;
+            found = at >= begin && at < end &&
+                    strcmp(module_name((uint32_t)(entry->frames[i] >> 48)), module) == 0;
+        }
+    }
+    pthread_mutex_unlock(&sites.lock);
+    return found;
 }
 
 uint32_t site_line(const struct ptx_line *line)

@@ -4,6 +4,7 @@
 
 #include "ptx/ptx.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The stack above a function of ours, given its frame (__builtin_frame_address(0)): the first frame
@@ -11,6 +12,9 @@
 uint32_t site_capture(const void *frame);
 /* A stack that begins at a program counter: for signal handlers, which know registers. */
 uint32_t site_capture_at(uint64_t counter, uint64_t frame_pointer);
+/* Whether a frame of the stack `site` returns to [begin, end) of the object with this file name,
+ * offsets from its base. */
+bool site_passes(uint32_t site, const char *module, uint64_t begin, uint64_t end);
 /* A device line; 0 when it has none. */
 uint32_t site_line(const struct ptx_line *line);
 /* In a forked child: what the trace knows begins anew. */

@@ -1,0 +1,47 @@
+/* The order that a schedule lists (trace/plan.h), kept by the device: items, calls, early items.
+ *
+ * All with the device lock held, but for plan_order_take. Without a list everything here answers
+ * "as the policy likes". */
+#ifndef SSAN_VCUDA_PLAN_ORDER_H
+#define SSAN_VCUDA_PLAN_ORDER_H
+
+#include "trace/plan.h"
+#include "vcuda/device.h"
+
+/* Takes what `plan` says of order; the plan stays the caller's and must outlive the process's
+ * calls. `limit_ns`: how long the list may hold everything up before it counts as not feasible;
+ * `tell_calls`: write `call` events. Once, before the first call. */
+void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls);
+
+/* A call enters: numbers it, waits for its turn, tells it. */
+void plan_order_enter(struct call *call);
+/* It returns: what has to be done by then is run. */
+void plan_order_return(const struct call *call);
+
+/* A submitted item gets its place in the list. */
+void plan_order_submitted(struct op *op);
+void plan_order_done(const struct op *op);
+/* A wait that enters no queue still counts as an item of its stream. */
+void plan_order_pass(uint32_t stream, uint32_t seq);
+/* False: listed items that are not done stand before it. */
+bool plan_order_allows(const struct op *op);
+/* A join needs `op`: then all that is listed before it is needed, too. Returns the operations to
+ * mark one after the other, NULL at the end. */
+void plan_order_want(const struct op *op);
+struct op *plan_order_next_wanted(void);
+/* Where items run together: whose turn it is among those that are ready; NULL: as the policy likes.
+ */
+struct op *plan_order_pick(void);
+/* Blocks that `op` runs in one turn; 0: as the policy likes. */
+uint64_t plan_order_budget(const struct op *op);
+/* The next listed item when it is ready, else NULL. */
+struct op *plan_order_head(void);
+/* Nothing may run because of the list. True: the list has just been given up, look again. `waits`:
+ * the caller is a host thread that waits and counts as one that does. */
+bool plan_order_gives_up(bool waits);
+/* The next listed item has not been submitted yet, or makes no progress alone. */
+bool plan_order_holds(void);
+/* Host threads that wait for their turn. */
+uint32_t plan_order_gated(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* A call counts as one of a line when any frame of its stack lies there: a line stands for what the
+ * functions that it calls submit, too. Without such places no stack is looked at. */
+#include "vcuda/plan_sites.h"
+
+#include "vcuda/site.h"
+
+static const struct plan *plan;
+static bool has[2]; /* by enum plan_use */
+
+void plan_sites_take(const struct plan *take)
+{
+    plan = take;
+    for (size_t i = 0; i < plan->places.count; i++) {
+        has[plan->places.items[i].use] = true;
+    }
+}
+
+static bool is_from(struct call *call, enum plan_use use)
+{
+    uint32_t site;
+    if (!has[use]) {
+        return false;
+    }
+    site = call_site(call);
+    for (size_t i = 0; i < plan->places.count; i++) {
+        const struct plan_place *place = &plan->places.items[i];
+        if (place->use == use && site_passes(site, place->module, place->begin, place->end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool plan_sites_ignores(struct call *call)
+{
+    return is_from(call, PLAN_IGNORE);
+}
+
+bool plan_sites_serializes(struct call *call, const struct op *op)
+{
+    if (!plan) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->serialize_streams.count; i++) {
+        if (plan->serialize_streams.items[i] == op->stream->id) {
+            return true;
+        }
+    }
+    return plan->serialize_all || is_from(call, PLAN_SERIALIZE);
+}
