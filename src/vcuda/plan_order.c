@@ -149,7 +149,7 @@ static bool nobody_comes(void)
 static void tell_call_missing(void)
 {
     const struct plan_call *due = &order.plan->calls.items[order.next_call];
-    char text[160];
+    char text[192];
     snprintf(text, sizeof text,
              "call t%" PRIu32 ".%" PRIu32 " is due and does not come while other threads wait",
              due->thread, due->number);
@@ -225,7 +225,7 @@ void plan_order_return(const struct call *call)
         if (named->state == SUBMITTED) {
             sched_join_op(named->op);
         } else if (named->state == NOT_THERE) {
-            char text[160];
+            char text[192];
             snprintf(text, sizeof text,
                      "s%" PRIu32 ".%" PRIu32 " is due and was not submitted before t%" PRIu32
                      ".%" PRIu32 " returned",
@@ -378,14 +378,16 @@ struct op *plan_order_head(void)
 
 static void tell_item_missing(void)
 {
-    const struct plan_item *item = &order.named.items[order.head].item;
-    char text[160];
-    snprintf(text, sizeof text,
-             "s%" PRIu32 ".%" PRIu32
-             " is due and %s, while the program waits for what is listed behind it",
-             item->stream, item->seq,
-             order.named.items[order.head].state == NOT_THERE ? "was not submitted"
-                                                              : "makes no progress");
+    const struct named *head = &order.named.items[order.head];
+    const struct plan_item *item = &head->item;
+    char text[192];
+    snprintf(text, sizeof text, "s%" PRIu32 ".%" PRIu32 " is due and %s%s", item->stream, item->seq,
+             head->state == NOT_THERE ? "was not submitted"
+             : head->op->parked       ? "makes no progress"
+                                      : "needs an item that is listed behind it",
+             head->state != NOT_THERE && !head->op->parked
+                 ? ""
+                 : ", while the program waits for what is listed behind it");
     give_up(text);
 }
 
@@ -396,7 +398,8 @@ bool plan_order_holds(void)
         return false;
     }
     head = &order.named.items[order.head];
-    return head->state == NOT_THERE || (head->state == SUBMITTED && head->op->parked);
+    return head->state == NOT_THERE ||
+           (head->state == SUBMITTED && (head->op->state == OP_WAITING || head->op->parked));
 }
 
 bool plan_order_gives_up(bool waits)

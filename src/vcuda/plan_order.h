@@ -39,7 +39,7 @@ struct op *plan_order_head(void);
 /* Nothing may run because of the list. True: the list has just been given up, look again. `waits`:
  * the caller is a host thread that waits and counts as one that does. */
 bool plan_order_gives_up(bool waits);
-/* The next listed item has not been submitted yet, or makes no progress alone. */
+/* The next listed item has not been submitted, can't begin yet, or makes no progress alone. */
 bool plan_order_holds(void);
 /* Host threads that wait for their turn. */
 uint32_t plan_order_gated(void);

@@ -20,6 +20,9 @@ import threading
 
 import jsonschema
 
+# A job in the background of a shell without job control ignores SIGINT, and so would every program started from here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("STREAMSAN", ROOT / "build/release/bin/streamsan"))
 SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared"))
