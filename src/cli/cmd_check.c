@@ -10,29 +10,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Reads one trace to its end. A damaged or foreign one is an error of the input, not a verdict. */
-static enum ssan_status read_trace(struct feed *feed, const char *path,
-                                   const struct options *options, struct ssan_error *err)
-{
-    struct engine_options engine = {
-        .threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
-        .shadow_limit_bytes = options->shadow_limit,
-    };
-    struct feed_options how = {.engine = &engine, .documented = options->documented};
-    enum ssan_status status = feed_open(feed, path, &how, err);
-    if (status) {
-        return status;
-    }
-    while (feed_step(feed, SIZE_MAX) > 0 && feed->state == FEED_GOING) {
-    }
-    if (feed->state == FEED_DAMAGED) {
-        *err = feed->error;
-        return err->status;
-    }
-    feed_finish(feed);
-    return SSAN_OK;
-}
-
 static int check(const struct options *options, const struct timespec *begun)
 {
     struct judge judge = {.options = options, .verb = "check", .begun = *begun};
@@ -42,7 +19,7 @@ static int check(const struct options *options, const struct timespec *begun)
     enum ssan_status status = feeds ? output_probe(options->output, &err) : SSAN_NO_MEMORY;
     int code = status ? command_fail("check", &err) : 0;
     for (i = 0; i < count && status == SSAN_OK; i++) {
-        if (read_trace(&feeds[i], options->arguments[i], options, &err)) {
+        if (judge_read(&feeds[i], options->arguments[i], options, &err)) {
             int failed = command_fail("check", &err); /* all of them are named, the first counts */
             code = code ? code : failed;
         }

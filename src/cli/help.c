@@ -35,6 +35,7 @@ static unsigned mask_of(const char *verb)
     return strcmp(verb, "run") == 0     ? VERB_RUN
            : strcmp(verb, "check") == 0 ? VERB_CHECK
            : strcmp(verb, "dump") == 0  ? VERB_DUMP
+           : strcmp(verb, "audit") == 0 ? VERB_AUDIT
                                         : 0;
 }
 

@@ -155,13 +155,19 @@ static void fill_run(struct report *report, const struct judge *judge)
     }
 }
 
-static bool wants_color(const struct options *options)
+bool judge_wants_color(const struct options *options, int fd)
 {
     const char *no_color = getenv("NO_COLOR");
     if (options->color != COLOR_AUTO) {
         return options->color == COLOR_ALWAYS;
     }
-    return !options->output && isatty(STDERR_FILENO) && !(no_color && *no_color);
+    return !options->output && isatty(fd) && !(no_color && *no_color);
+}
+
+void judge_report(struct report *report, const struct judge *judge, struct feed *feed)
+{
+    explain_feed(report, judge, feed);
+    fill_run(report, judge);
 }
 
 /* The report in the form that was asked for. */
@@ -169,8 +175,8 @@ static void add_report(struct strbuf *text, const struct judge *judge, const str
                        const struct verdict *verdict)
 {
     const struct options *options = judge->options;
-    struct text_options how = {wants_color(options), options->verbose, options->quiet,
-                               options->with_addresses};
+    struct text_options how = {judge_wants_color(options, STDERR_FILENO), options->verbose,
+                               options->quiet, options->with_addresses};
     const bool wanted = !options->quiet || options->output;
     if (options->print_suppressions) {
         if (wanted) {
@@ -262,4 +268,26 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
     }
     mem_free(reports);
     return code;
+}
+
+enum ssan_status judge_read(struct feed *feed, const char *path, const struct options *options,
+                            struct ssan_error *err)
+{
+    struct engine_options engine = {
+        .threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
+        .shadow_limit_bytes = options->shadow_limit,
+    };
+    struct feed_options how = {.engine = &engine, .documented = options->documented};
+    enum ssan_status status = feed_open(feed, path, &how, err);
+    if (status) {
+        return status;
+    }
+    while (feed_step(feed, SIZE_MAX) > 0 && feed->state == FEED_GOING) {
+    }
+    if (feed->state == FEED_DAMAGED) {
+        *err = feed->error;
+        return err->status;
+    }
+    feed_finish(feed);
+    return SSAN_OK;
 }

@@ -32,4 +32,15 @@ struct judge {
  * stderr; returns the exit code. Findings of several feeds make one report. */
 int judge_print(const struct judge *judge, struct feed *feeds, size_t count);
 
+/* Reads one trace into a feed, to its end. A damaged or foreign one is an error of the input, not a
+ * verdict. The feed is to be closed in any case. */
+enum ssan_status judge_read(struct feed *feed, const char *path, const struct options *options,
+                            struct ssan_error *err);
+
+/* The report of one finished feed, without printing; `report` is zeroed and wants report_finish. */
+void judge_report(struct report *report, const struct judge *judge, struct feed *feed);
+
+/* Whether text for a descriptor gets colours. */
+bool judge_wants_color(const struct options *options, int fd);
+
 #endif

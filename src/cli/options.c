@@ -20,6 +20,7 @@
 #define RUN   VERB_RUN
 #define CHECK VERB_CHECK
 #define DUMP  VERB_DUMP
+#define AUDIT VERB_AUDIT
 
 enum option_key {
     KEY_FIRST = 0x1000, /* above all letters */
@@ -199,6 +200,7 @@ static error_t take_option(struct reading *reading, int key, const char *word)
     case KEY_OUTPUT:
         return take_file(reading, key, word, &options->output);
     case KEY_LISTING:
+    case KEY_LINES:
         options->output = strcmp(word, "-") == 0 ? NULL : word;
         break;
     case KEY_SUPPRESSIONS:

@@ -1,4 +1,4 @@
-/* The options of `run`, `check` and `dump`, and how they are read (options.def). */
+/* The options of `run`, `check`, `dump` and `audit`, and how they are read (options.def). */
 #ifndef SSAN_CLI_OPTIONS_H
 #define SSAN_CLI_OPTIONS_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum verb_mask { VERB_RUN = 1, VERB_CHECK = 2, VERB_DUMP = 4 };
+enum verb_mask { VERB_RUN = 1, VERB_CHECK = 2, VERB_DUMP = 4, VERB_AUDIT = 8 };
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
 enum option_format { FORMAT_TEXT, FORMAT_SHORT, FORMAT_JSON };
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

@@ -10,7 +10,7 @@
 
 #define SCHEMA "streamsan-report/1"
 
-static json_t *tool_object(struct json_build *build)
+json_t *json_tool(struct json_build *build)
 {
     json_t *object = json_object();
     json_put(build, object, "name", json_string("streamsan"));
@@ -89,7 +89,7 @@ static json_t *text_array(struct json_build *build, const char *const *texts, si
     return array;
 }
 
-static json_t *run_object(struct json_build *build, const struct verdict *verdict)
+json_t *json_run(struct json_build *build, const struct verdict *verdict)
 {
     const struct run_info *run = &build->report->run;
     json_t *object = json_object();
@@ -117,7 +117,7 @@ static json_t *run_object(struct json_build *build, const struct verdict *verdic
     return object;
 }
 
-static json_t *side_object(struct json_build *build, const struct finding_side *side)
+json_t *json_side(struct json_build *build, const struct finding_side *side)
 {
     json_t *object = json_object();
     json_put(build, object, "op", json_op_id(build->report, side->op));
@@ -210,7 +210,7 @@ static json_t *folded_array(struct json_build *build, const struct finding *find
     return array;
 }
 
-static json_t *message_text(struct json_build *build, const struct finding *finding)
+json_t *json_message(struct json_build *build, const struct finding *finding)
 {
     struct strbuf text = {0};
     json_t *value;
@@ -230,11 +230,11 @@ static json_t *finding_object(struct json_build *build, const struct finding *fi
     json_put(build, object, "family", json_string(family_word(info->family)));
     json_put(build, object, "sureness", json_string(sureness_word(finding->sureness)));
     json_put(build, object, "ordered_by", json_text(finding->ordered_by));
-    json_put(build, object, "message", message_text(build, finding));
+    json_put(build, object, "message", json_message(build, finding));
     json_put(build, object, "buffer", json_buffer_id(finding->buffer));
     json_put(build, object, "ranges", json_ranges(build, &finding->bytes));
-    json_put(build, object, "first", side_object(build, &finding->first));
-    json_put(build, object, "then", side_object(build, &finding->then));
+    json_put(build, object, "first", json_side(build, &finding->first));
+    json_put(build, object, "then", json_side(build, &finding->then));
     json_put(build, object, "missing", missing_value(build, finding));
     json_put(build, object, "fix", fix_value(build, finding->fix));
     json_put(build, object, "witness", json_null());
@@ -296,25 +296,38 @@ static int add_bytes(const char *bytes, size_t length, void *out)
     return ((struct strbuf *)out)->failed ? -1 : 0;
 }
 
-bool report_json(struct strbuf *out, const struct report *report, const struct verdict *verdict,
-                 bool with_addresses)
+json_t *json_report(const struct report *report, const struct verdict *verdict, bool with_addresses)
 {
     struct json_build build = {report, false, with_addresses};
     json_t *root = json_object(), *findings = json_array();
-    size_t i;
-    bool good;
     json_put(&build, root, "schema", json_string(SCHEMA));
-    json_put(&build, root, "tool", tool_object(&build));
-    json_put(&build, root, "run", run_object(&build, verdict));
+    json_put(&build, root, "tool", json_tool(&build));
+    json_put(&build, root, "run", json_run(&build, verdict));
     json_tables(&build, root);
-    for (i = 0; i < report->finding_count; i++) {
+    for (size_t i = 0; i < report->finding_count; i++) {
         json_add(&build, findings, finding_object(&build, report->findings[i]));
     }
     json_put(&build, root, "findings", findings);
     json_put(&build, root, "suppressions", suppressions_array(&build));
     json_put(&build, root, "summary", summary_object(&build, verdict));
-    good = !build.failed && json_dump_callback(root, add_bytes, out, JSON_INDENT(2)) == 0;
+    if (build.failed) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+bool json_print(struct strbuf *out, json_t *take_root)
+{
+    const bool good =
+        take_root && json_dump_callback(take_root, add_bytes, out, JSON_INDENT(2)) == 0;
     strbuf_puts(out, "\n");
-    json_decref(root);
+    json_decref(take_root);
     return good && !out->failed;
+}
+
+bool report_json(struct strbuf *out, const struct report *report, const struct verdict *verdict,
+                 bool with_addresses)
+{
+    return json_print(out, json_report(report, verdict, with_addresses));
 }

@@ -7,6 +7,7 @@
 #define SSAN_REPORT_JSON_PARTS_H
 
 #include "core/finding.h"
+#include "report/report.h"
 
 #include <jansson.h>
 
@@ -29,6 +30,18 @@ json_t *json_op_id(const struct report *report, int op);       /* "s1.2" or null
 json_t *json_event_id(const struct report *report, int event); /* "e1" or null */
 json_t *json_buffer_id(int buffer);                            /* "b1" or null */
 json_t *json_ranges(struct json_build *build, const struct ranges *bytes);
+
+json_t *json_stream_id(const struct report *report, int stream); /* "s1" or null */
+json_t *json_tool(struct json_build *build);
+json_t *json_run(struct json_build *build, const struct verdict *verdict);
+json_t *json_side(struct json_build *build, const struct finding_side *side);
+json_t *json_message(struct json_build *build, const struct finding *finding);
+
+/* A whole report; NULL when out of memory. */
+json_t *json_report(const struct report *report, const struct verdict *verdict,
+                    bool with_addresses);
+/* Appends a document and a newline; NULL is a document for which there was no memory. */
+bool json_print(struct strbuf *out, json_t *take_root);
 
 /* The five tables of the report, set into `root` in their order. */
 void json_tables(struct json_build *build, json_t *root);

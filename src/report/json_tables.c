@@ -83,7 +83,7 @@ json_t *json_buffer_id(int buffer)
     return buffer < 0 ? json_null() : json_format_id('b', (uint64_t)buffer + 1);
 }
 
-static json_t *json_stream_id(const struct report *report, int stream)
+json_t *json_stream_id(const struct report *report, int stream)
 {
     return stream < 0 ? json_null() : json_format_id('s', report->streams[stream].ordinal);
 }

@@ -1,0 +1,79 @@
+/* What each synchronisation call of a trace carries: facts only, no sentences (docs/audit.md).
+ *
+ * Every call site is dropped alone, with all its instances, and the whole trace judged again; then
+ * the largest set of sites that can go together is searched. Memory belongs to the arena of
+ * `report`; indices are into its tables, -1 for none. One thread. */
+#ifndef SSAN_AUDIT_AUDIT_H
+#define SSAN_AUDIT_AUDIT_H
+
+#include "core/engine.h"
+#include "core/finding.h"
+#include "trace/sink.h"
+
+/* What covers a call whose loss changes nothing. */
+enum audit_cover_kind {
+    AUDIT_COVER_SYNC,      /* another synchronisation call: `op` */
+    AUDIT_COVER_CALL,      /* a call that blocks (a copy, a memset, a free): `op` */
+    AUDIT_COVER_LEGACY,    /* the legacy stream and the blocking ones wait for each other */
+    AUDIT_COVER_HAND_OVER, /* host threads hand over */
+};
+
+struct audit_cover {
+    enum audit_cover_kind kind;
+    int op; /* the first instance of the site; -1 where it doesn't apply */
+};
+
+enum audit_why {
+    AUDIT_COVERED,        /* all that it orders is ordered by other paths: `covers` */
+    AUDIT_NEEDED_COVERED, /* what conflicts is; of the rest nothing conflicts */
+    AUDIT_NO_CONFLICT,    /* nothing that it orders shares bytes, as far as they were observed */
+    AUDIT_NOTHING_BEHIND, /* nothing comes behind it */
+    AUDIT_NOTHING_BEFORE, /* there is nothing that it waits for: never recorded, or no work */
+};
+
+/* One place of the source, with all its dynamic instances. */
+struct audit_site {
+    int op;       /* its first instance */
+    bool is_wait; /* an event wait of a stream; else it joins the host */
+    bool load_bearing;
+    bool together;       /* one of the set that can go together */
+    uint64_t calls;      /* instances */
+    uint64_t blocked_ns; /* time the host spent in them */
+    const int *streams;  /* distinct, in order of first use: who waits, or is waited for */
+    const int *events;   /* the same */
+    size_t stream_count, event_count;
+    struct finding *const *protects; /* load-bearing: what the trace has without it, the gravest of
+                                        each pair of operations */
+    size_t protect_count;
+    size_t more_count;                /* further ones that were not kept */
+    enum audit_why why;               /* redundant */
+    const struct audit_cover *covers; /* none with AUDIT_COVERED: the order of one stream itself */
+    size_t cover_count;
+};
+
+struct audit {
+    struct report report;     /* tables, run and totals; its findings are not set */
+    struct audit_site *sites; /* in order of the trace */
+    size_t site_count, load_bearing, redundant;
+    size_t together;     /* how many can go together */
+    bool together_exact; /* no larger set can; else none was found */
+    uint64_t runs;       /* how often the trace was judged again */
+};
+
+struct audit_options {
+    struct engine_options engine; /* threads and shadow limit count */
+    bool order_documented;
+    uint64_t max_runs;                       /* for the search of the largest set, about; 0: 500 */
+    void (*step)(void *self, uint64_t runs); /* told before each re-run; may be NULL */
+    void *step_self;
+};
+
+/* Fills `audit` (zeroed by the caller) from the engine that has read `source` to its end. Rewinds
+ * and reads `source` once for each site and once for each set that is tried, O(trace) each.
+ * SSAN_IO: it can't be read again. SSAN_NO_MEMORY. `audit` wants audit_finish in any case. */
+enum ssan_status audit_run(struct audit *audit, const struct engine *engine,
+                           struct ssan_source *source, const struct audit_options *options,
+                           struct ssan_error *err);
+void audit_finish(struct audit *audit);
+
+#endif

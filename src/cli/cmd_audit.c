@@ -1,0 +1,130 @@
+/* `streamsan audit TRACE`: what each synchronisation call carries, by judging the trace without it
+ * (docs/audit.md).
+ *
+ * The lines go to stdout or --output, the verdict on the trace as it is goes to stderr, as with
+ * `check`. */
+#include "cli/commands.h"
+#include "cli/judge.h"
+#include "cli/output.h"
+
+#include "audit/audit.h"
+#include "report/audit.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_SECONDS 2
+
+/* Progress, on a terminal only. */
+struct progress {
+    struct timespec begun;
+    bool shown;
+};
+
+static void step(void *self, uint64_t runs)
+{
+    struct progress *progress = self;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (isatty(STDERR_FILENO) && now.tv_sec - progress->begun.tv_sec >= PROGRESS_SECONDS) {
+        fprintf(stderr, "\raudit: the trace was judged %" PRIu64 " times", runs);
+        progress->shown = true;
+    }
+}
+
+/* Prints lines and verdict; returns the exit code. */
+static int print(const struct options *options, struct audit *audit, const struct report *report)
+{
+    const struct verdict verdict = verdict_decide(report, 0, options->error_exitcode);
+    const struct text_options how = {!options->output && judge_wants_color(options, STDOUT_FILENO),
+                                     options->verbose, options->quiet, options->with_addresses};
+    struct strbuf text = {0}, line = {0};
+    struct ssan_error err = {0};
+    int code = verdict.exit_code;
+    audit->report.run = report->run;
+    audit->report.totals = report->totals;
+    if (options->quiet && !options->output) {
+        strbuf_clear(&text);
+    } else if (options->format == FORMAT_JSON) {
+        text.failed |= !report_audit_json(&text, audit, &verdict, &how);
+    } else {
+        report_audit_text(&text, audit, &verdict, &how, options->format == FORMAT_SHORT);
+    }
+    if (output_write(options->output, STDOUT_FILENO, &text, &err) != SSAN_OK) {
+        code = command_fail("audit", &err);
+    }
+    verdict_line(&line, report, &verdict);
+    output_write(NULL, STDERR_FILENO, &line, NULL);
+    strbuf_finish(&text);
+    strbuf_finish(&line);
+    return code;
+}
+
+/* Judges a trace that was read, again and again. */
+static int audit_feed(const struct options *options, struct feed *feed, struct report *report)
+{
+    struct audit audit = {0};
+    struct progress progress = {.shown = false};
+    const struct audit_options how = {
+        .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
+                   .shadow_limit_bytes = options->shadow_limit},
+        .order_documented = options->documented,
+        .step = step,
+        .step_self = &progress,
+    };
+    struct ssan_error err = {0};
+    clock_gettime(CLOCK_MONOTONIC, &progress.begun);
+    const enum ssan_status status =
+        audit_run(&audit, feed->engine, reader_source(feed->reader), &how, &err);
+    if (progress.shown) {
+        fprintf(stderr, "\r\033[K");
+    }
+    const int code =
+        status == SSAN_OK ? print(options, &audit, report) : command_fail("audit", &err);
+    audit_finish(&audit);
+    return code;
+}
+
+static int audit(const struct options *options, const struct timespec *begun)
+{
+    const struct judge judge = {.options = options, .verb = "audit", .begun = *begun};
+    struct feed feed = {0};
+    struct report report = {0};
+    struct ssan_error err = {0};
+    int code;
+    if (output_probe(options->output, &err) != SSAN_OK ||
+        judge_read(&feed, options->arguments[0], options, &err) != SSAN_OK) {
+        code = command_fail("audit", &err);
+    } else {
+        judge_report(&report, &judge, &feed);
+        code = audit_feed(options, &feed, &report);
+    }
+    report_finish(&report);
+    feed_close(&feed);
+    return code;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+    struct options options;
+    struct timespec begun;
+    struct ssan_error err = {0};
+    int code;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes does not change the exit code */
+    if (options_read(&options, VERB_AUDIT, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
+        code = command_usage("audit", &err);
+    } else if (options.help) {
+        code = command_help("audit");
+    } else if (options.argument_count != 1) {
+        ssan_fail(&err, SSAN_USAGE, 0, "one trace is wanted, not %d", options.argument_count);
+        code = command_usage("audit", &err);
+    } else {
+        code = audit(&options, &begun);
+    }
+    options_finish(&options);
+    return code;
+}

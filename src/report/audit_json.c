@@ -1,0 +1,124 @@
+/* The JSON form of an audit: run, tables, call sites, what can go together, summary, in this order
+ * (docs/audit.schema.json).
+ *
+ * Interface: everything but `message`. Equal audits give equal bytes but for `blocked_ns`, which is
+ * measured. A changed meaning raises SCHEMA; additions are allowed. */
+#include "report/audit.h"
+
+#include "report/json_parts.h"
+
+#define SCHEMA "streamsan-audit/1"
+
+static const char *cover_word(enum audit_cover_kind kind)
+{
+    static const char *const words[] = {"sync", "call", "legacy", "hand-over"};
+    return words[kind];
+}
+
+static const char *why_word(enum audit_why why)
+{
+    static const char *const words[] = {"covered", "needed-covered", "no-conflict",
+                                        "nothing-behind", "nothing-before"};
+    return words[why];
+}
+
+/* A finding that the trace has without a call: no fix, no id. */
+static json_t *protected_object(struct json_build *build, const struct finding *finding)
+{
+    json_t *object = json_object();
+    json_put(build, object, "rule", json_string(check_info(finding->check)->id));
+    json_put(build, object, "severity", json_string(severity_word(finding->severity)));
+    json_put(build, object, "sureness", json_string(sureness_word(finding->sureness)));
+    json_put(build, object, "ordered_by", json_text(finding->ordered_by));
+    json_put(build, object, "message", json_message(build, finding));
+    json_put(build, object, "buffer", json_buffer_id(finding->buffer));
+    json_put(build, object, "ranges", json_ranges(build, &finding->bytes));
+    json_put(build, object, "first", json_side(build, &finding->first));
+    json_put(build, object, "then", json_side(build, &finding->then));
+    json_put(build, object, "count", json_number(finding->count));
+    return object;
+}
+
+static json_t *covers_array(struct json_build *build, const struct audit_site *site)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < site->cover_count; i++) {
+        json_t *object = json_object();
+        json_put(build, object, "kind", json_string(cover_word(site->covers[i].kind)));
+        json_put(build, object, "op", json_op_id(build->report, site->covers[i].op));
+        json_add(build, array, object);
+    }
+    return array;
+}
+
+static json_t *site_object(struct json_build *build, const struct audit_site *site)
+{
+    const struct report *report = build->report;
+    const struct report_op *op = &report->ops[site->op];
+    json_t *object = json_object(), *streams = json_array(), *events = json_array();
+    json_t *protects = json_array();
+    for (size_t i = 0; i < site->stream_count; i++) {
+        json_add(build, streams, json_stream_id(report, site->streams[i]));
+    }
+    for (size_t i = 0; i < site->event_count; i++) {
+        json_add(build, events, json_event_id(report, site->events[i]));
+    }
+    for (size_t i = 0; i < site->protect_count; i++) {
+        json_add(build, protects, protected_object(build, site->protects[i]));
+    }
+    json_put(build, object, "at", json_place(build, &op->at));
+    json_put(build, object, "call", json_text(op->call));
+    json_put(build, object, "op", json_op_id(report, site->op));
+    json_put(build, object, "verdict",
+             json_string(site->load_bearing ? "load-bearing" : "redundant"));
+    json_put(build, object, "joins_host", json_boolean(!site->is_wait));
+    json_put(build, object, "streams", streams);
+    json_put(build, object, "events", events);
+    json_put(build, object, "calls", json_number(site->calls));
+    json_put(build, object, "blocked_ns", json_number(site->blocked_ns));
+    json_put(build, object, "protects", protects);
+    json_put(build, object, "more", json_number(site->more_count));
+    json_put(build, object, "why",
+             site->load_bearing ? json_null() : json_string(why_word(site->why)));
+    json_put(build, object, "covers", covers_array(build, site));
+    json_put(build, object, "together", json_boolean(site->together));
+    return object;
+}
+
+static json_t *summary_object(struct json_build *build, const struct audit *audit,
+                              const struct verdict *verdict)
+{
+    json_t *object = json_object();
+    json_put(build, object, "load_bearing", json_number(audit->load_bearing));
+    json_put(build, object, "redundant", json_number(audit->redundant));
+    json_put(build, object, "together", json_number(audit->together));
+    json_put(build, object, "together_exact", json_boolean(audit->together_exact));
+    json_put(build, object, "runs", json_number(audit->runs));
+    json_put(build, object, "verdict", json_string(verdict_word(verdict->kind)));
+    json_put(build, object, "errors", json_number(verdict->errors));
+    json_put(build, object, "warnings", json_number(verdict->warnings));
+    json_put(build, object, "advice", json_number(verdict->advice));
+    json_put(build, object, "exit_code", json_integer(verdict->exit_code));
+    return object;
+}
+
+bool report_audit_json(struct strbuf *out, const struct audit *audit, const struct verdict *verdict,
+                       const struct text_options *options)
+{
+    struct json_build build = {&audit->report, false, options->with_addresses};
+    json_t *root = json_object(), *sites = json_array();
+    json_put(&build, root, "schema", json_string(SCHEMA));
+    json_put(&build, root, "tool", json_tool(&build));
+    json_put(&build, root, "run", json_run(&build, verdict));
+    json_tables(&build, root);
+    for (size_t i = 0; i < audit->site_count; i++) {
+        json_add(&build, sites, site_object(&build, &audit->sites[i]));
+    }
+    json_put(&build, root, "sites", sites);
+    json_put(&build, root, "summary", summary_object(&build, audit, verdict));
+    if (build.failed) {
+        json_decref(root);
+        root = NULL;
+    }
+    return json_print(out, root);
+}
