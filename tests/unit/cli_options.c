@@ -227,7 +227,8 @@ static void dump_may_say_standard_output(void **state)
     assert_int_equal(options.argument_count, 2);
     options_finish(&options);
     assert_int_equal(read_words(&options, VERB_DUMP, "--quiet t", NULL, &err), SSAN_USAGE);
-    assert_string_equal(err.text, "--quiet is no option of this verb; it belongs to run and check");
+    assert_non_null(
+        strstr(err.text, "--quiet is no option of this verb; it belongs to run, check"));
     options_finish(&options);
 }
 
