@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Suppressions, the short form, words that are wrong, the manual and completion (run_usability.py [part of a name])."""
 import json
+import os
 import pathlib
 import re
+import shlex
+import shutil
 import sys
 
 import harness
 import jsonschema
-from harness import ROOT, SCHEMA, TOOL, Tally, build_once, check, execute, work_folder
+from harness import ROOT, SCHEMA, TOOL, Skip, Tally, build_once, check, execute, work_folder
 
 FOLDER = work_folder("usability")
 WORK = pathlib.Path(FOLDER.name)
 LISTING = ROOT / "tests/golden/handover.listing"  # a RAW with three folded ones, an advice
+BUILD = TOOL.parents[1]
+PAGE = BUILD / "share/man/man1/streamsan.1"
+COMPLETION = BUILD / "share/bash-completion/completions/streamsan"
 SHORT = re.compile(r"^\S+:\d+: (error|warning|advice): .* \[SSAN-[A-Z-]+\] id=[0-9a-f]{8}$")
 
 
@@ -117,10 +123,95 @@ def words_that_are_near():
     expect(["run", "--s", "--", "true"], 64, "fits several: --", "--schedule", "--suppressions")
 
 
+def verbs_with_options():
+    """What the tool itself says: verb -> {option: its argument, or None}."""
+    verbs = re.findall(r"^  ([a-z]+) +\S", expect(["--help"], 0).stdout, re.M)
+    check(len(verbs) >= 5 and "run" in verbs, verbs)
+    return {verb: dict(re.findall(r"--([a-z-]+)(?:=(\S+))?", expect([verb, "--help"], 0).stdout)) if verb != "cc" else {} for verb in verbs}
+
+
+def manual_tells_all():
+    page = PAGE.read_text(encoding="utf-8").replace("\\-", "-")
+    told = verbs_with_options()
+    for verb, options in told.items():
+        check(f"\\fB{verb}\\fR" in page, f"no verb {verb} in the manual")
+        for option in options.keys() - {"help"}:
+            check(f"\\fB--{option}\\fR" in page, f"no --{option} of {verb} in the manual")
+    for row in (ROOT / "docs/env.md").read_text(encoding="utf-8").splitlines():
+        name = re.match(r"\| `(\w+)`", row)
+        check(not name or "Not for users" in row or f".B {name[1]}\n" in page, f"no {name and name[1]} in the manual")
+    for code in re.findall(r"\b(6[4-9]|70|12[67])\b", (ROOT / "docs/report.md").read_text(encoding="utf-8").split("## Exit codes")[1].split("##")[0]):
+        check(re.search(rf"^\.BR? .*\b{code}\b", page, re.M), f"no exit code {code} in the manual")
+
+
+def manual_is_well_formed():
+    if not shutil.which("man") or not shutil.which("groff"):
+        raise Skip("no man or no groff")
+    done = execute(["man", "-l", "--warnings", "-E", "UTF-8", PAGE], env={"MANWIDTH": "100", "MANROFFSEQ": "", "LC_ALL": "C.UTF-8"})
+    check(done.returncode == 0 and not done.stderr, done.stderr)
+    check("VERBS" in done.stdout and "streamsan run --schedule lazy -- ./app" in done.stdout, done.stdout)
+
+
+def completed(line, folder=None, breaks=" =:"):
+    """What bash would put behind the last break of the line."""
+    text = (f"source {shlex.quote(str(COMPLETION))}; COMP_LINE={shlex.quote(line)}; COMP_POINT={len(line)}; COMP_WORDBREAKS='{breaks}'\n"
+            "_streamsan; printf '%s\\n' \"${COMPREPLY[@]}\"\n")
+    done = execute(["bash", "--norc", "-u", "-c", text], cwd=folder or WORK)
+    check(done.returncode == 0 and not done.stderr, f"{line}: exit {done.returncode}\n{done.stderr}")
+    return set(done.stdout.split("\n")) - {""}
+
+
+def completion():
+    told = verbs_with_options()
+    done = execute(["bash", "--norc", "-c", f"source '{COMPLETION}'; complete -p streamsan"])
+    check(done.stdout.strip() == "complete -F _streamsan streamsan", done.stdout + done.stderr)
+    check(completed("streamsan ") == {*told, "help", "--help", "--version"}, completed("streamsan "))
+    check(completed("streamsan che") == {"check"} and completed("streamsan help du") == {"dump"}, "verbs")
+    for verb, options in told.items():
+        if verb != "cc":
+            seen = completed(f"streamsan {verb} --")
+            check(seen == {f"--{o}" for o in {*options, "help"}}, f"{verb}: {seen}")
+        for option, argument in options.items():
+            words = [w for w in (argument or "").split("|") if w and not w.isupper()]
+            if words:
+                wanted = {re.sub(r"[A-Z]+$", "", w) for w in words}
+                check(completed(f"streamsan {verb} --{option} ") == wanted, f"{verb} --{option}: {completed(f'streamsan {verb} --{option} ')}")
+                check(completed(f"streamsan {verb} --{option}=") == wanted, f"{verb} --{option}=")
+    check(completed("streamsan run --schedule=file:/et", breaks=" ") == {"--schedule=file:/etc"}, "words that are not broken")
+    check(completed("streamsan run --schedule=ra") == {"random:"} and completed("streamsan run --order doc") == {"documented"}, "values")
+    check({"-o", "-ptx"} <= completed("streamsan cc -"), "options of cc")
+
+
+def completion_of_files():
+    folder = WORK / "files"
+    folder.mkdir(exist_ok=True)
+    for name in ("app", "app.ssan", "plan.txt"):
+        (folder / name).write_text("", encoding="utf-8")
+    for line, wanted in (("streamsan check ", {"app", "app.ssan", "plan.txt"}), ("streamsan check a.ssan --output ap", {"app", "app.ssan"}),
+                         ("streamsan run --trace=pl", {"plan.txt"}), ("streamsan run --schedule file:pl", {"plan.txt"}),
+                         ("streamsan run --schedule=file:pl", {"plan.txt"}), ("streamsan dump -- ap", {"app", "app.ssan"}),
+                         ("streamsan run --schedule lazy -- ./ap", {"./app", "./app.ssan"}), ("streamsan run ./app pl", {"plan.txt"}),
+                         ("streamsan run -- ./app --out", set()), ("streamsan doctor ", set()), ("streamsan run --error-exitcode ", set())):
+        check(completed(line, folder) == wanted, f"{line!r}: {completed(line, folder)}")
+    check("true" in completed("streamsan run tru", folder) and "true" in completed("streamsan run -q -- tru", folder), "programs")
+
+
+def installed():
+    prefix = WORK / "prefix"
+    if not (BUILD / "CMakeCache.txt").exists():
+        raise Skip("the tool does not stand in its build folder")
+    done = execute(["cmake", "--install", BUILD, "--prefix", prefix])
+    check(done.returncode == 0, done.stdout + done.stderr)
+    for path, source in ((prefix / "share/man/man1/streamsan.1", PAGE), (prefix / "share/bash-completion/completions/streamsan", COMPLETION)):
+        check(path.read_bytes() == source.read_bytes(), f"{path} differs")
+    done = execute([prefix / "bin/streamsan", "check", "--quiet", LISTING])
+    check(done.returncode == 66 and os.access(prefix / "share/doc/streamsan/suppressions.md", os.R_OK), done.stderr)
+
+
 def main():
     tally = Tally("usability")
     for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries, wrong_files,
-                     words_that_are_near):
+                     words_that_are_near, manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 
