@@ -115,6 +115,7 @@ static void explain_feed(struct report *report, const struct judge *judge, struc
         .threads_strict = judge->options->strict,
         .stop = stop,
         .stop_self = &progress,
+        .spare_buffers = judge->spare_buffers,
     };
     struct ssan_error err = {0};
     struct reader *again = open_again(feed);
@@ -260,8 +261,11 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
             add_reason(&reports[0], "there was no memory for the findings of all processes");
         }
     }
-    fill_run(&reports[0], judge);
     suppress(&reports[0], judge);
+    if (judge->adorn) {
+        judge->adorn(judge->adorn_self, &reports[0]);
+    }
+    fill_run(&reports[0], judge);
     code = print(judge, &reports[0]);
     for (i = 0; i <= count; i++) {
         report_finish(&reports[i]);

@@ -26,6 +26,10 @@ struct judge {
     const char **reasons; /* further losses, in words; borrowed */
     size_t reason_count;
     int clean_code;
+    bool spare_buffers; /* keep rows for allocations that no finding names, for `adorn` */
+    /* Adds facts to the report before it is printed. May be NULL. */
+    void (*adorn)(void *self, struct report *report);
+    void *adorn_self;
 };
 
 /* Explains every finished feed, prints the report where the options say and the verdict line to

@@ -467,8 +467,10 @@ enum ssan_status explain(struct report *report, const struct engine *engine,
     struct explainer explainer = {
         .report = report, .engine = engine, .source = source, .options = options};
     explainer.history.arena = &report->arena;
-    explainer.tables = (struct tables){
-        .report = report, .history = &explainer.history, .details = &explainer.details};
+    explainer.tables = (struct tables){.report = report,
+                                       .history = &explainer.history,
+                                       .details = &explainer.details,
+                                       .spare = options->spare_buffers};
     explainer.checker = (struct checker){.history = &explainer.history,
                                          .source = source,
                                          .options = options,

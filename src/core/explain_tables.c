@@ -209,6 +209,7 @@ static struct report_buffer block_row(const struct tables *tables, uint64_t key)
         .address = alloc->address,
         .size_bytes = alloc->size,
         .generation = alloc->generation,
+        .alloc = alloc->id,
         .call = alloc->call[0] ? alloc->call : NULL,
         .allocated = place_of(tables, alloc->site),
         .freed = alloc->freed == UINT64_MAX ? (struct place){NULL, NULL, 0, NULL}
@@ -216,29 +217,50 @@ static struct report_buffer block_row(const struct tables *tables, uint64_t key)
     };
 }
 
+static bool fill_block(struct tables *tables, uint64_t key, size_t i)
+{
+    struct report *report = tables->report;
+    const struct label label = label_block(tables->history, &report->arena, key, (uint32_t)i + 1);
+    report->buffers[i] = block_row(tables, key);
+    report->buffers[i].name = label.text;
+    report->buffers[i].name_from = label.from;
+    return label.text != NULL;
+}
+
+/* Rows for what nobody has asked for yet; their names may be those of others. */
+static bool fill_spare(struct tables *tables)
+{
+    struct report *report = tables->report;
+    size_t at = report->buffer_count;
+    for (size_t i = 0; i < tables->history->allocs.count; i++) {
+        if (tables_block(tables, i) < 0 && !fill_block(tables, i, at++)) {
+            return false;
+        }
+    }
+    report->spare_buffers = at - report->buffer_count;
+    return true;
+}
+
 static bool fill_blocks(struct tables *tables, size_t of_findings)
 {
     struct report *report = tables->report;
     const size_t count = tables->blocks.count;
+    const size_t spare = tables->spare ? tables->history->allocs.count : 0;
     if (count > of_findings) {
         qsort(tables->blocks.items + of_findings, count - of_findings, sizeof *tables->blocks.items,
               by_key);
     }
-    report->buffers = arena_alloc(&report->arena, (count + 1) * sizeof *report->buffers);
+    report->buffers = arena_alloc(&report->arena, (count + spare + 1) * sizeof *report->buffers);
     const char ***names = mem_zalloc(count + 1, sizeof *names);
     bool ok = report->buffers && names;
     for (size_t i = 0; ok && i < count; i++) {
         const uint64_t key = tables->blocks.items[i];
-        const struct label label =
-            label_block(tables->history, &report->arena, key, (uint32_t)i + 1);
-        report->buffers[i] = block_row(tables, key);
-        report->buffers[i].name = label.text;
-        report->buffers[i].name_from = label.from;
         names[i] = &report->buffers[i].name;
-        ok = label.text && map_set(&tables->block_of, key, i);
+        ok = fill_block(tables, key, i) && map_set(&tables->block_of, key, i);
     }
     report->buffer_count = ok ? count : 0;
-    ok = ok && label_distinct(&report->arena, names, count);
+    ok = ok && label_distinct(&report->arena, names, count) &&
+         (!tables->spare || fill_spare(tables));
     mem_free(names);
     return ok;
 }

@@ -30,6 +30,18 @@ const char *fix_word(enum fix_kind kind)
     return words[kind];
 }
 
+const char *witness_word(enum witness_kind kind)
+{
+    static const char *const words[] = {
+        [WITNESS_SHOWN] = "shown",         [WITNESS_SILENT] = "silent",
+        [WITNESS_ORDERED] = "ordered",     [WITNESS_ALWAYS] = "always",
+        [WITNESS_CALL] = "call",           [WITNESS_INFEASIBLE] = "infeasible",
+        [WITNESS_MISSED] = "missed",       [WITNESS_DIVERGED] = "diverged",
+        [WITNESS_PROCESSES] = "processes", [WITNESS_NO_TIME] = "no-time",
+    };
+    return words[kind];
+}
+
 /* All that a report points to lies in its arena, byte sets of findings included. */
 void report_finish(struct report *report)
 {

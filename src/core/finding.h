@@ -42,6 +42,7 @@ struct report_buffer {
     uint64_t address;        /* only with --with-addresses */
     uint64_t size_bytes;     /* 0: unknown */
     uint32_t generation;     /* nth life of this address, from 1 */
+    uint32_t alloc;          /* its number in the trace, 0: none */
     const char *call;        /* NULL: pageable */
     struct place allocated, freed;
 };
@@ -158,6 +159,76 @@ struct finding_side {
     uint32_t size_bytes; /* of one access; 0: none */
 };
 
+/* What became of the search for a legal schedule in which the two operations of a finding happen
+ * the other way round. */
+enum witness_kind {
+    WITNESS_SHOWN,      /* one was run, and something that the program can see changed */
+    WITNESS_SILENT,     /* one was run, and nothing visible changed */
+    WITNESS_ORDERED,    /* none is legal on this device: what is observed orders the two */
+    WITNESS_ALWAYS,     /* every schedule has the fault: `then` was issued behind the free */
+    WITNESS_CALL,       /* `then` is a call of the host that waits for `first` here */
+    WITNESS_INFEASIBLE, /* the schedules that were tried could not be followed: `detail` */
+    WITNESS_MISSED,     /* they were followed, and the two did not change places */
+    WITNESS_DIVERGED,   /* the program took another way under each */
+    WITNESS_PROCESSES,  /* not searched: the program has several processes with CUDA operations */
+    WITNESS_NO_TIME,    /* not searched to the end: the time was over */
+};
+
+const char *witness_word(enum witness_kind kind); /* shown ... no-time */
+
+/* How a run ended, and one that it is compared with. */
+struct witness_exit {
+    bool differs;
+    bool timed_out; /* it did not end by itself */
+    int code, signal, expected_code, expected_signal;
+};
+
+/* The first line of the program's output that differs; NULL: there the output had ended. */
+struct witness_output {
+    bool differs;
+    uint64_t line;
+    const char *got, *expected;
+};
+
+/* The first element of a buffer that differs. */
+struct witness_memory {
+    int buffer; /* -1: none differs */
+    uint64_t index, bytes_differ;
+    const char *type; /* f32, i32, ... */
+    const char *got, *expected;
+};
+
+struct witness {
+    enum witness_kind kind;
+    const char *detail;
+    const char *const *order; /* ids of operations in the order in which they ran */
+    size_t order_count;
+    uint64_t orders_total, orders_wrong; /* total 0: unknown */
+    struct witness_exit exit;
+    struct witness_output output;
+    struct witness_memory memory;
+    const char *const *replay;    /* words of the command, NULL-terminated; NULL: none */
+    bool saved;                   /* the schedule stands in a file that `replay` names */
+    uint32_t reproduced, repeats; /* of the replays that were run */
+};
+
+/* A place whose items the host has to wait for, with what is submitted there. */
+struct diagnosis_wait {
+    struct place at;
+    const char *what, *stream; /* "scale", "producer"; NULL: unknown */
+};
+
+/* What `witness --bisect` found out about a run with a wrong result: where added waits cure it.
+ * Never a fix: it tells where the order is missing, not which. */
+struct diagnosis {
+    bool wrong;    /* there was a wrong result */
+    bool cured;    /* waiting for every item cures it; else order is not what it lacks */
+    bool smallest; /* none of `waits` can be left out */
+    const struct diagnosis_wait *waits;
+    size_t wait_count;
+    uint64_t tried; /* sets of waits that were run */
+};
+
 struct finding {
     const char *id; /* 8 hexadecimal digits; what it hashes: explain_ids.c */
     enum check check;
@@ -172,7 +243,8 @@ struct finding {
     uint32_t seen_seq,
         needed_seq; /* of first's stream: up to which item `then` has waited; which it needs */
     struct nearest nearest;
-    const struct fix *fix; /* NULL: none that passed the re-check */
+    const struct fix *fix;         /* NULL: none that passed the re-check */
+    const struct witness *witness; /* NULL: not asked for */
     struct finding *const *folded;
     size_t folded_count;
     const int *window; /* operations of the order window, in issue order */
@@ -228,6 +300,8 @@ struct report {
     struct report_edge *edges;
     struct finding **findings; /* top level, in order of then's position */
     size_t stream_count, event_count, buffer_count, op_count, edge_count, finding_count;
+    size_t spare_buffers; /* behind the last of `buffers`: allocations that nothing names yet */
+    const struct diagnosis *diagnosis;      /* NULL: not asked for */
     const struct suppression *suppressions; /* those that were applied; borrowed */
     size_t suppression_count;
     struct engine_totals totals;

@@ -237,7 +237,7 @@ static json_t *finding_object(struct json_build *build, const struct finding *fi
     json_put(build, object, "then", json_side(build, &finding->then));
     json_put(build, object, "missing", missing_value(build, finding));
     json_put(build, object, "fix", fix_value(build, finding->fix));
-    json_put(build, object, "witness", json_null());
+    json_put(build, object, "witness", json_witness(build, finding->witness));
     json_put(build, object, "folded", folded_array(build, finding));
     json_put(build, object, "count", json_number(finding->count));
     json_put(build, object, "suppressed_by", json_text(finding->suppressed_by));
@@ -309,6 +309,9 @@ json_t *json_report(const struct report *report, const struct verdict *verdict, 
     }
     json_put(&build, root, "findings", findings);
     json_put(&build, root, "suppressions", suppressions_array(&build));
+    if (report->diagnosis) {
+        json_put(&build, root, "diagnosis", json_diagnosis(&build, report->diagnosis));
+    }
     json_put(&build, root, "summary", summary_object(&build, verdict));
     if (build.failed) {
         json_decref(root);

@@ -43,6 +43,9 @@ json_t *json_report(const struct report *report, const struct verdict *verdict,
 /* Appends a document and a newline; NULL is a document for which there was no memory. */
 bool json_print(struct strbuf *out, json_t *take_root);
 
+json_t *json_witness(struct json_build *build, const struct witness *witness); /* null: none */
+json_t *json_diagnosis(struct json_build *build, const struct diagnosis *diagnosis);
+
 /* The five tables of the report, set into `root` in their order. */
 void json_tables(struct json_build *build, json_t *root);
 

@@ -279,6 +279,7 @@ static void one_finding(struct strbuf *out, const struct report *report,
     text_missing(out, report, finding);
     portability_section(out, finding);
     text_fix(out, report, finding);
+    text_witness(out, report, finding);
     also_section(out, report, finding);
     id_section(out, report, finding);
     if (options->verbose) {
@@ -333,5 +334,6 @@ void report_text(struct strbuf *out, const struct report *report,
             out, "%zu more findings are not printed, %zu of them errors (--verbose prints all)\n\n",
             more, errors);
     }
+    text_diagnosis(out, report);
     fault_line(out, &report->run);
 }

@@ -25,6 +25,8 @@ void text_sides(struct strbuf *out, const struct report *report, const struct fi
 void text_order(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_missing(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding);
+void text_witness(struct strbuf *out, const struct report *report, const struct finding *finding);
+void text_diagnosis(struct strbuf *out, const struct report *report);
 
 /* The sentence of the nearest miss alone. */
 void text_nearest(struct strbuf *out, const struct report *report, const struct finding *finding);

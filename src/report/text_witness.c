@@ -1,0 +1,254 @@
+/* The paragraph "witness": the order in which the two operations changed places, what came of it,
+ * and the command that shows it again; or why there is none. Also what --bisect found out.
+ *
+ * The command stands on one line however long it is, so that it can be copied. */
+#include "report/text_parts.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ORDER_PRINTED 12 /* operations; a longer order is described */
+#define LINE_COLUMNS  60 /* of a line of the program's output */
+
+/* "P1" for "s1.1" where the report has a label for it. */
+static const char *label_of(const struct report *report, const char *id)
+{
+    size_t i;
+    for (i = 0; i < report->op_count; i++) {
+        if (report->ops[i].id && strcmp(report->ops[i].id, id) == 0) {
+            return report->ops[i].label;
+        }
+    }
+    return id;
+}
+
+static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct witness *witness = finding->witness;
+    size_t i;
+    if (witness->order_count > 0 && witness->order_count <= ORDER_PRINTED) {
+        strbuf_puts(out, "order");
+        for (i = 0; i < witness->order_count; i++) {
+            strbuf_printf(out, " %s", label_of(report, witness->order[i]));
+        }
+        return;
+    }
+    words_subject(out, report, finding->then.op);
+    strbuf_puts(out, " before ");
+    words_subject(out, report, finding->first.op);
+}
+
+/* A line of the program, with what does not print as '?'. */
+static void add_line(struct strbuf *out, const char *line)
+{
+    size_t from = out->length + 1, i;
+    if (!line) {
+        strbuf_puts(out, "nothing");
+        return;
+    }
+    strbuf_puts(out, "'");
+    layout_cut(out, line, LINE_COLUMNS);
+    for (i = from; !out->failed && i < out->length; i++) {
+        if ((unsigned char)out->text[i] < ' ' || (unsigned char)out->text[i] >= 0x7f) {
+            out->text[i] = '?';
+        }
+    }
+    strbuf_puts(out, "'");
+}
+
+static void add_end(struct strbuf *out, int code, int end_signal)
+{
+    if (end_signal) {
+        strbuf_printf(out, "signal %d", end_signal);
+    } else {
+        strbuf_printf(out, "exit code %d", code);
+    }
+}
+
+static void effects(struct strbuf *out, const struct report *report, const struct witness *witness)
+{
+    const struct witness_memory *memory = &witness->memory;
+    const char *separator = " gives ";
+    if (memory->buffer >= 0) {
+        strbuf_printf(out, "%s%s[%" PRIu64 "] = %s, expected %s", separator,
+                      words_buffer(report, memory->buffer), memory->index, memory->got,
+                      memory->expected);
+        separator = "; ";
+    }
+    if (witness->output.differs) {
+        strbuf_printf(out, "%soutput line %" PRIu64 " ", separator, witness->output.line);
+        add_line(out, witness->output.got);
+        strbuf_puts(out, ", expected ");
+        add_line(out, witness->output.expected);
+        separator = "; ";
+    }
+    if (witness->exit.timed_out) {
+        strbuf_printf(out, "%sno end of the program within its time", separator);
+    } else if (witness->exit.differs) {
+        strbuf_puts(out, separator);
+        add_end(out, witness->exit.code, witness->exit.signal);
+        strbuf_puts(out, ", expected ");
+        add_end(out, witness->exit.expected_code, witness->exit.expected_signal);
+    }
+    if (witness->orders_total > 0) {
+        strbuf_printf(out, " (%" PRIu64 " of %" PRIu64 " orders give a wrong result)",
+                      witness->orders_wrong, witness->orders_total);
+    }
+}
+
+/* True for words that a shell leaves as they are. */
+static bool is_plain(const char *word)
+{
+    return *word &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./:,=+@%")] == '\0';
+}
+
+static void add_word(struct strbuf *out, const char *word)
+{
+    if (is_plain(word)) {
+        strbuf_puts(out, word);
+        return;
+    }
+    strbuf_puts(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'') {
+            strbuf_puts(out, "'\\''");
+        } else {
+            strbuf_add(out, word, 1);
+        }
+    }
+    strbuf_puts(out, "'");
+}
+
+static void replay(struct strbuf *out, const struct witness *witness)
+{
+    size_t i;
+    if (!witness->replay) {
+        return;
+    }
+    strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
+    for (i = 0; witness->replay[i]; i++) {
+        strbuf_puts(out, i ? " " : "");
+        add_word(out, witness->replay[i]);
+    }
+    strbuf_puts(out, "\n");
+    if (witness->repeats > 1 || witness->reproduced < witness->repeats) {
+        strbuf_printf(out, "%*sreplayed: the same %" PRIu32 " of %" PRIu32 " times\n",
+                      LAYOUT_INDENT, "", witness->reproduced, witness->repeats);
+    }
+}
+
+static void reason(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct witness *witness = finding->witness;
+    switch (witness->kind) {
+    case WITNESS_ORDERED:
+        strbuf_printf(out, "none on this device, where %s orders the two in every schedule",
+                      finding->ordered_by ? finding->ordered_by : "observed behaviour");
+        break;
+    case WITNESS_ALWAYS:
+        strbuf_puts(out, "none is needed: every schedule has the fault, since ");
+        words_noun(out, report, finding->then.op);
+        strbuf_puts(out, " was issued behind the free");
+        break;
+    case WITNESS_CALL:
+        strbuf_puts(out, "none on this device, where the call waits for ");
+        words_noun(out, report, finding->first.op);
+        break;
+    case WITNESS_INFEASIBLE:
+        strbuf_puts(out, "none: the schedules that were tried could not be followed");
+        if (witness->detail) {
+            strbuf_printf(out, " (%s)", witness->detail);
+        }
+        break;
+    case WITNESS_MISSED:
+        strbuf_puts(out, "none: in the schedules that were tried the two kept their order");
+        break;
+    case WITNESS_DIVERGED:
+        strbuf_puts(out, "none: the program took another way in the schedules that were tried");
+        break;
+    case WITNESS_PROCESSES:
+        strbuf_puts(out, "not searched for: several processes of the program use CUDA");
+        break;
+    default:
+        strbuf_puts(out, "none was found in the time that --time gives");
+        break;
+    }
+}
+
+void text_witness(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct witness *witness = finding->witness;
+    struct strbuf text = {0};
+    if (!witness) {
+        return;
+    }
+    if (witness->kind == WITNESS_SHOWN) {
+        lead(&text, report, finding);
+        effects(&text, report, witness);
+    } else if (witness->kind == WITNESS_SILENT) {
+        lead(&text, report, finding);
+        strbuf_puts(&text, " is legal, and nothing visible changes");
+    } else {
+        reason(&text, report, finding);
+    }
+    layout_wrap(out, "witness", strbuf_text(&text));
+    replay(out, witness);
+    strbuf_puts(out, "\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static void add_wait(struct strbuf *out, const struct diagnosis_wait *wait)
+{
+    strbuf_puts(out, "the item submitted at ");
+    words_place_full(out, &wait->at);
+    if (wait->what) {
+        strbuf_printf(out, " (%s", wait->what);
+        strbuf_printf(out, wait->stream ? " on '%s')" : ")", wait->stream);
+    }
+}
+
+static void diagnose(struct strbuf *text, const struct diagnosis *diagnosis)
+{
+    size_t i;
+    if (!diagnosis->wrong) {
+        strbuf_puts(text, "no schedule that was run gave a wrong result, so there is nothing to "
+                          "bisect");
+        return;
+    }
+    if (!diagnosis->cured) {
+        strbuf_puts(text,
+                    "the wrong result stays when the host waits for every item: missing order "
+                    "between streams is not its cause");
+        return;
+    }
+    strbuf_puts(text, "waiting for ");
+    for (i = 0; i < diagnosis->wait_count; i++) {
+        strbuf_puts(text, i == 0 ? "" : i + 1 == diagnosis->wait_count ? " and " : ", ");
+        add_wait(text, &diagnosis->waits[i]);
+    }
+    strbuf_puts(text, diagnosis->wait_count == 0 ? "every item cures the wrong result"
+                                                 : " cures the wrong result");
+    if (!diagnosis->smallest) {
+        strbuf_puts(text, " (fewer may do: the time was over)");
+    }
+    strbuf_puts(text,
+                "; where the order is missing stands above, and a wait of the host is no fix");
+}
+
+void text_diagnosis(struct strbuf *out, const struct report *report)
+{
+    struct strbuf text = {0};
+    if (!report->diagnosis) {
+        return;
+    }
+    diagnose(&text, report->diagnosis);
+    layout_wrap(out, "diagnosis", strbuf_text(&text));
+    strbuf_puts(out, "\n\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
