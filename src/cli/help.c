@@ -32,11 +32,13 @@ int command_usage(const char *verb, const struct ssan_error *err)
 
 static unsigned mask_of(const char *verb)
 {
-    return strcmp(verb, "run") == 0     ? VERB_RUN
-           : strcmp(verb, "check") == 0 ? VERB_CHECK
-           : strcmp(verb, "dump") == 0  ? VERB_DUMP
-           : strcmp(verb, "audit") == 0 ? VERB_AUDIT
-                                        : 0;
+    return strcmp(verb, "run") == 0       ? VERB_RUN
+           : strcmp(verb, "check") == 0   ? VERB_CHECK
+           : strcmp(verb, "dump") == 0    ? VERB_DUMP
+           : strcmp(verb, "audit") == 0   ? VERB_AUDIT
+           : strcmp(verb, "witness") == 0 ? VERB_WITNESS
+           : strcmp(verb, "explore") == 0 ? VERB_EXPLORE
+                                          : 0;
 }
 
 const struct verb_info *command_infos(size_t *count)

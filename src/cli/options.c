@@ -17,10 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN   VERB_RUN
-#define CHECK VERB_CHECK
-#define DUMP  VERB_DUMP
-#define AUDIT VERB_AUDIT
+#define RUN      VERB_RUN
+#define CHECK    VERB_CHECK
+#define DUMP     VERB_DUMP
+#define AUDIT    VERB_AUDIT
+#define WITNESS  VERB_WITNESS
+#define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
+#define PROGRAMS (RUN | TRIES)
 
 enum option_key {
     KEY_FIRST = 0x1000, /* above all letters */
@@ -142,15 +145,32 @@ static error_t take_schedule(struct reading *reading, const char *word)
     return 0;
 }
 
-static error_t take_exit_code(struct reading *reading, const char *word)
+/* A whole number from 1 to `most`. */
+static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
+                           unsigned *number)
 {
     char *end;
-    long value = strtol(word, &end, 10);
-    if (*word == '\0' || *end || value < 1 || value > 255) {
-        return refuse(reading, "--%s takes a number from 1 to 255, not '%s'", "error-exitcode",
-                      word);
+    unsigned long value;
+    errno = 0;
+    value = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || errno || *end || value < 1 || value > most) {
+        reading->status =
+            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number %s, not '%.200s'",
+                      infos[key - KEY_FIRST - 1].name, takes, word);
+        return EINVAL;
     }
-    reading->options->error_exitcode = (int)value;
+    *number = (unsigned)value;
+    return 0;
+}
+
+static error_t take_seconds(struct reading *reading, const char *word)
+{
+    char *end;
+    double value = strtod(word, &end);
+    if (*word < '0' || *word > '9' || *end || !(value > 0 && value <= 1e6)) {
+        return refuse(reading, "--%s takes a number of seconds, not '%s'", "time", word);
+    }
+    reading->options->time_seconds = value;
     return 0;
 }
 
@@ -187,12 +207,26 @@ static error_t take_option(struct reading *reading, int key, const char *word)
 {
     struct options *options = reading->options;
     int value = 0;
+    unsigned number = 0;
     error_t error = 0;
     switch (key) {
     case KEY_SCHEDULE:
         return take_schedule(reading, word);
     case KEY_ERROR_EXITCODE:
-        return take_exit_code(reading, word);
+        error = take_number(reading, key, word, 255, &number);
+        options->error_exitcode = error ? options->error_exitcode : (int)number;
+        return error;
+    case KEY_JOBS:
+        return take_number(reading, key, word, 1024, &options->jobs);
+    case KEY_REPEAT:
+        return take_number(reading, key, word, 1000000, &options->repeat);
+    case KEY_TIME:
+        return take_seconds(reading, word);
+    case KEY_KEEP:
+        return take_file(reading, key, word, &options->keep);
+    case KEY_BISECT:
+        options->bisect = true;
+        break;
     case KEY_SHADOW_LIMIT:
         return take_size(reading, word);
     case KEY_TRACE:
@@ -239,7 +273,8 @@ static void fill_list(struct option list[INFO_COUNT + 2], char letters[2 * INFO_
 {
     size_t used = 0, i, j;
     unsigned pass;
-    letters += sprintf(letters, "%s:h", reading->verb == VERB_RUN || reading->defaults ? "+" : "-");
+    letters += sprintf(letters, "%s:h",
+                       (unsigned)reading->verb & PROGRAMS || reading->defaults ? "+" : "-");
     memset(list, 0, (INFO_COUNT + 2) * sizeof *list);
     list[used++] = (struct option){"help", no_argument, NULL, KEY_HELP};
     for (pass = 0; pass < 2; pass++) {
@@ -370,7 +405,8 @@ static error_t take_key(struct reading *reading, int key, const char *word)
     return reading->defaults ? 0 : refuse_foreign(reading, info);
 }
 
-/* Words that are no options: all that is left for `run`, else each as it comes. */
+/* Words that are no options: all that is left for verbs that run a program, else each as it comes.
+ */
 static error_t take_argument(struct reading *reading, char *word)
 {
     struct options *options = reading->options;
@@ -454,6 +490,8 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     enum ssan_status status;
     memset(options, 0, sizeof *options);
     options->schedule = "eager";
+    options->time_seconds = 60;
+    options->repeat = 1;
     (void)plan_read(&options->plan, options->schedule, NULL);
     options->error_exitcode = EXIT_CODE_FINDINGS;
     options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));

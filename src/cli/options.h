@@ -1,4 +1,4 @@
-/* The options of `run`, `check`, `dump` and `audit`, and how they are read (options.def). */
+/* The options of the verbs, and how they are read (options.def). */
 #ifndef SSAN_CLI_OPTIONS_H
 #define SSAN_CLI_OPTIONS_H
 
@@ -11,7 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum verb_mask { VERB_RUN = 1, VERB_CHECK = 2, VERB_DUMP = 4, VERB_AUDIT = 8 };
+enum verb_mask {
+    VERB_RUN = 1,
+    VERB_CHECK = 2,
+    VERB_DUMP = 4,
+    VERB_AUDIT = 8,
+    VERB_WITNESS = 16,
+    VERB_EXPLORE = 32
+};
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
 enum option_format { FORMAT_TEXT, FORMAT_SHORT, FORMAT_JSON };
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -29,17 +36,22 @@ struct options {
     bool print_suppressions;
     int error_exitcode;    /* 66 unless given */
     uint64_t shadow_limit; /* bytes, 0: the engine's default */
-    bool help;             /* --help: nothing else counts */
-    char **arguments;      /* what is behind the options, NULL-terminated */
+    unsigned jobs;         /* trials at once; 0: one for each core */
+    double time_seconds;   /* for all trials; 60 unless given */
+    const char *keep;      /* folder for schedules; NULL: none is kept */
+    unsigned repeat;       /* replays of each witness; 1 unless given */
+    bool bisect;
+    bool help;        /* --help: nothing else counts */
+    char **arguments; /* what is behind the options, NULL-terminated */
     int argument_count;
     struct arena arena;
 };
 
 /* Reads the words of `argv` (argv[0] is the verb) and, in front of them, those of `defaults`
  * (STREAMSAN_OPTIONS, may be NULL; options there that `verb` does not have are passed over). For
- * VERB_RUN the first word that is no option ends them. SSAN_USAGE: the text says what is wrong;
- * SSAN_IO, SSAN_FORMAT: so is the file of a schedule or of suppressions.
- * `options` needs options_finish in any case. */
+ * verbs that run a program the first word that is no option ends them. SSAN_USAGE: the text says
+ * what is wrong; SSAN_IO, SSAN_FORMAT: so is the file of a schedule or of suppressions. `options`
+ * needs options_finish in any case. */
 enum ssan_status options_read(struct options *options, enum verb_mask verb, int argc, char **argv,
                               const char *defaults, struct ssan_error *err);
 void options_finish(struct options *options);
