@@ -155,8 +155,8 @@ static error_t take_number(struct reading *reading, int key, const char *word, u
     value = strtoul(word, &end, 10);
     if (*word < '0' || *word > '9' || errno || *end || value < 1 || value > most) {
         reading->status =
-            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number %s, not '%.200s'",
-                      infos[key - KEY_FIRST - 1].name, takes, word);
+            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number from 1 to %u, not '%.200s'",
+                      infos[key - KEY_FIRST - 1].name, most, word);
         return EINVAL;
     }
     *number = (unsigned)value;
