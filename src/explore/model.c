@@ -118,13 +118,19 @@ const struct model_line *model_line(const struct model *model, uint32_t site)
                : NULL;
 }
 
-void model_finish(struct model *model)
+void model_forget_bytes(struct model *model)
 {
     for (size_t i = 0; i < model->items.count; i++) {
         for (unsigned way = 0; way < ssan_access_count; way++) {
             bytes_finish(&model->items.items[i].ways[way]);
+            model->items.items[i].ways[way] = (struct bytes){0};
         }
     }
+}
+
+void model_finish(struct model *model)
+{
+    model_forget_bytes(model);
     VEC_FREE(&model->items);
     VEC_FREE(&model->order);
     VEC_FREE(&model->calls);

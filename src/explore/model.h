@@ -38,6 +38,7 @@ struct model_item {
     bool host_reads, host_writes; /* touches memory that the host sees; a host function does both */
     struct bytes ways[ssan_access_count]; /* absolute addresses, sealed */
     struct ssan_str name;                 /* of the kernel or function, else the call's */
+    uint64_t hash;                        /* of its call, as in its step */
     struct model_row before;              /* what ends before it begins, in every schedule */
 };
 
@@ -110,6 +111,8 @@ struct model {
 enum ssan_status model_read(struct model *model, struct ssan_source *source,
                             struct ssan_error *err);
 void model_finish(struct model *model);
+/* Gives back the byte sets, which only model_conflict needs. */
+void model_forget_bytes(struct model *model);
 
 /* Items by index in `items`. `x` ends before `y` begins in every schedule. Void items: never. */
 bool model_before(const struct model *model, uint32_t x, uint32_t y);

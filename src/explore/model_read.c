@@ -130,8 +130,9 @@ static bool on_stream(struct reading *reading, uint32_t stream)
 }
 
 /* In front of the engine. Void until the engine tells otherwise. */
-static bool on_op(struct reading *reading, const struct ssan_ev_op *op)
+static bool on_op(struct reading *reading, const struct ssan_event *event)
 {
+    const struct ssan_ev_op *op = &event->op;
     struct model *model = reading->model;
     const struct thread_state *thread = active_thread(reading, op->thread);
     if (!thread || op->stream >= reading->streams.count) {
@@ -148,6 +149,7 @@ static bool on_op(struct reading *reading, const struct ssan_ev_op *op)
         .call = thread->call,
         .submitted = reading->position,
         .is_void = true,
+        .hash = model_hash_event(reading, event),
         .name = keep(model, op->name.length ? op->name : op->call),
     };
     item.host_reads = item.host_writes = op->kind == SSAN_op_kind_HOSTFUNC;
@@ -368,7 +370,7 @@ static bool take(struct reading *reading, const struct ssan_event *event)
     case SSAN_EV_stream_create:
         return on_stream(reading, event->stream_create.stream);
     case SSAN_EV_op:
-        return on_op(reading, &event->op);
+        return on_op(reading, event);
     case SSAN_EV_set:
         return on_set(model, &event->set);
     case SSAN_EV_set_leaf:

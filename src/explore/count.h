@@ -1,0 +1,30 @@
+/* How many linear orders a class has.
+ *
+ * Exact by dynamic programming over down-sets (how many of each chain are done), one size after the
+ * other, up to a number of them; beyond it an estimate by random probes (Knuth): a walk that picks
+ * one of the n items that may come next, the product of all n, averaged. Naive model: list them
+ * all. Cost: O(down-sets * chains^2), O(probes * items * chains^2). One thread. */
+#ifndef SSAN_EXPLORE_COUNT_H
+#define SSAN_EXPLORE_COUNT_H
+
+#include "explore/poset.h"
+
+struct order_count {
+    long double count; /* exact below 2^64; infinite where the type can't hold it */
+    bool estimated;
+};
+
+struct count_limits {
+    uint64_t down_sets;
+    uint32_t probes;
+    uint64_t seed; /* of the probes */
+};
+
+#define COUNT_DOWN_SETS UINT64_C(2000000)
+#define COUNT_PROBES    2000u
+
+/* `need` is `poset->before` or a class of it. False when out of memory. */
+bool count_orders(const struct poset *poset, const uint32_t *need,
+                  const struct count_limits *limits, struct order_count *count);
+
+#endif

@@ -1,0 +1,29 @@
+/* A run as a partial order of what ran: from a model to a poset, and back to items.
+ *
+ * Only items that ran and are no void waits count. Naive model: every pair of items is asked for
+ * its order and for conflicts. Cost: O(items^2) such questions. One thread. */
+#ifndef SSAN_EXPLORE_RUN_H
+#define SSAN_EXPLORE_RUN_H
+
+#include "explore/model.h"
+#include "explore/poset.h"
+
+struct run {
+    struct model model;
+    struct poset poset;
+    uint32_t *items;  /* of the poset -> of the model */
+    uint32_t *places; /* of the model -> of the poset; MODEL_NONE: it isn't there */
+    uint32_t *need;   /* the class of the order in which it ran */
+    uint64_t hash;    /* of the class */
+};
+
+/* Takes over the model (also on failure; zeroed then for the caller) and forgets its byte sets.
+ * False when out of memory. `run` needs run_finish in any case. */
+bool run_create(struct run *run, struct model *take_model);
+void run_finish(struct run *run);
+
+/* The hash of the class of another order of its items; `need` (count * chains) is filled. False
+ * when out of memory. */
+bool run_class(const struct run *run, const uint32_t *order, uint32_t *need, uint64_t *hash);
+
+#endif

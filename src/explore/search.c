@@ -1,0 +1,366 @@
+/* Results of runs into classes and groups; see search.h. */
+#include "explore/search.h"
+
+#include "base/mem.h"
+#include "explore/search_parts.h"
+
+#include <string.h>
+
+/* Where even counting all orders took too many down-sets, each class gets fewer. */
+#define CLASS_DOWN_SETS UINT64_C(200000)
+#define HARD_DOWN_SETS  UINT64_C(20000)
+#define HARD_PROBES     200u
+
+void probe_finish(struct probe *probe)
+{
+    plan_finish(&probe->plan);
+    *probe = (struct probe){0};
+}
+
+void search_init(struct search *search, const struct search_limits *limits)
+{
+    *search = (struct search){.limits = *limits, .fixed_items = true};
+}
+
+bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t count)
+{
+    into->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!VEC_PUSH(into, bys[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool plan_copy(struct plan *into, const struct plan *plan)
+{
+    memcpy(into->policy, plan->policy, sizeof into->policy);
+    for (size_t i = 0; i < plan->items.count; i++) {
+        if (!VEC_PUSH(&into->items, plan->items.items[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < plan->calls.count; i++) {
+        if (!VEC_PUSH(&into->calls, plan->calls.items[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < plan->bys.count; i++) {
+        if (!VEC_PUSH(&into->bys, plan->bys.items[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < plan->togethers.count; i++) {
+        if (!VEC_PUSH(&into->togethers, plan->togethers.items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_output(const struct search *search, const struct outcome *a,
+                        const struct outcome *b)
+{
+    return a->code == b->code && a->end_signal == b->end_signal && a->timed_out == b->timed_out &&
+           (search->output_varies || (a->out_hash == b->out_hash && a->out_bytes == b->out_bytes));
+}
+
+static enum verdict judge(const struct search *search, const struct outcome *outcome)
+{
+    const struct outcome *reference = &search->groups.items[0].outcome;
+    if (!same_output(search, reference, outcome)) {
+        return VERDICT_WRONG;
+    }
+    return !search->memory_varies && reference->has_memory && outcome->has_memory &&
+                   reference->memory_hash != outcome->memory_hash
+               ? VERDICT_MEMORY
+               : VERDICT_SAME;
+}
+
+/* The group of a result; a new one gets the probe's plan. MODEL_NONE when out of memory. Results
+ * that differ in memory only are one group. */
+static uint32_t group_of(struct search *search, const struct outcome *outcome,
+                         const struct probe *probe)
+{
+    enum verdict verdict = search->groups.count > 0 ? judge(search, outcome) : VERDICT_SAME;
+    for (size_t i = 0; i < search->groups.count; i++) {
+        const struct search_group *group = &search->groups.items[i];
+        if (group->verdict == verdict &&
+            (verdict != VERDICT_WRONG || same_output(search, &group->outcome, outcome))) {
+            return (uint32_t)i;
+        }
+    }
+    struct search_group added = {
+        .outcome = *outcome, .verdict = verdict, .kind = probe->kind, .number = search->taken - 1};
+    if (!plan_copy(&added.plan, &probe->plan) || !VEC_PUSH(&search->groups, added)) {
+        plan_finish(&added.plan);
+        return MODEL_NONE;
+    }
+    return (uint32_t)search->groups.count - 1;
+}
+
+static uint64_t items_hash(const struct run *run)
+{
+    uint64_t hash = run->poset.count;
+    for (uint32_t i = 0; i < run->poset.count; i++) {
+        const struct poset_item *item = &run->poset.items[i];
+        hash +=
+            (item->name ^ item->mark * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    }
+    return hash;
+}
+
+static bool count_class(struct search *search, const struct run *run, struct order_count *count)
+{
+    struct count_limits limits = search->limits.count;
+    bool hard = search->all.estimated;
+    uint64_t most = hard ? HARD_DOWN_SETS : CLASS_DOWN_SETS;
+    limits.down_sets = limits.down_sets < most ? limits.down_sets : most;
+    limits.probes = hard && limits.probes > HARD_PROBES ? HARD_PROBES : limits.probes;
+    return count_orders(&run->poset, run->need, &limits, count);
+}
+
+/* The class of a run; *keeps: it is a new one, which owns the run from now on. MODEL_NONE when out
+ * of memory. */
+static uint32_t add_class(struct search *search, struct run *run, const struct plan *plan,
+                          bool *keeps)
+{
+    uint32_t entry = MODEL_NONE;
+    struct search_class added = {.run = run, .group = MODEL_NONE};
+    uint64_t hash = items_hash(run);
+    if (!classes_add(&search->classes, run->hash, &run->poset, run->need, &entry, keeps)) {
+        return MODEL_NONE;
+    }
+    if (!*keeps) {
+        return entry;
+    }
+    search->fixed_items =
+        search->fixed_items && (search->found.count == 0 || hash == search->items_hash);
+    search->items_hash = search->found.count == 0 ? hash : search->items_hash;
+    bool fine = count_class(search, run, &added.orders) &&
+                search_bys_copy(&added.met_bys, plan->bys.items, plan->bys.count);
+    if (!VEC_PUSH(&search->found, added)) {
+        VEC_FREE(&added.met_bys);
+        *keeps = fine = false;
+    }
+    return fine ? entry : MODEL_NONE;
+}
+
+/* What the first run tells about the program. */
+static bool take_first(struct search *search, const struct run *run)
+{
+    const struct model *model = &run->model;
+    uint32_t threads = 0;
+    for (size_t i = 0; i < model->calls.count; i++) {
+        uint32_t thread = model->calls.items[i].id.thread;
+        size_t k = 0;
+        while (k < i && model->calls.items[k].id.thread != thread) {
+            k++;
+        }
+        threads += k == i;
+    }
+    search->threads = threads;
+    for (size_t i = 0; threads > 1 && i < model->calls.count; i++) {
+        const struct model_call *call = &model->calls.items[i];
+        if (call->id.query == 0 && !VEC_PUSH(&search->calls, call->id)) {
+            return false;
+        }
+    }
+    return count_orders(&run->poset, run->poset.before, &search->limits.count, &search->all);
+}
+
+static bool add_group_run(struct search *search, const struct probe *probe,
+                          const struct outcome *outcome, uint32_t class)
+{
+    uint32_t index = group_of(search, outcome, probe);
+    if (index == MODEL_NONE) {
+        return false;
+    }
+    struct search_group *group = &search->groups.items[index];
+    group->runs++;
+    if (probe->kind == PROBE_TORN) {
+        search->torn_wrong += group->verdict == VERDICT_WRONG;
+    } else if (probe->kind == PROBE_RANDOM) {
+        search->random_wrong += group->verdict == VERDICT_WRONG;
+        search->random_memory += group->verdict == VERDICT_MEMORY;
+    } else if (class != MODEL_NONE) {
+        struct search_class *found = &search->found.items[class];
+        if (found->group == MODEL_NONE ||
+            group->verdict > search->groups.items[found->group].verdict) {
+            found->group = index;
+        }
+    }
+    return true;
+}
+
+/* The reference's result, of a run that could be made as planned, else of the first one. */
+static bool take_reference(struct search *search, const struct probe *probe,
+                           const struct probe_result *result, uint32_t class)
+{
+    const struct outcome *outcome = &result->outcome;
+    bool failed = result->infeasible || outcome->timed_out;
+    if (probe->kind == PROBE_REFERENCE) {
+        return add_group_run(search, probe, failed ? &search->first_outcome : outcome, class);
+    }
+    struct outcome *reference = &search->groups.items[0].outcome;
+    if (!failed) {
+        search->output_varies = !same_output(search, reference, outcome);
+        search->memory_varies = !reference->has_memory || !outcome->has_memory ||
+                                reference->memory_hash != outcome->memory_hash;
+    }
+    return add_group_run(search, probe, reference, class);
+}
+
+/* Whether the second item of the race ran, and before the first one. */
+static bool is_turned(const struct search *search, const struct probe *probe, const struct run *run)
+{
+    const struct run *from = search->found.items[probe->of].run;
+    uint32_t places[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct poset_pair race = probe->reversal.race;
+        uint32_t item = from->items[i == 0 ? race.first : race.second];
+        uint32_t found = model_find(&run->model, from->model.items.items[item].id);
+        places[i] = found == MODEL_NONE ? MODEL_NONE : run->places[found];
+    }
+    return places[1] < places[0]; /* MODEL_NONE is above all */
+}
+
+/* Where a class was asked for, whether it was reached. */
+static bool note_reached(struct search *search, const struct probe *probe, const struct run *run,
+                         uint32_t entry)
+{
+    struct search_class *found = &search->found.items[entry];
+    if (probe->kind == PROBE_REVERSED) {
+        const struct reversal *reversal = &probe->reversal;
+        found->ran_late = found->ran_late || run->hash == reversal->foreseen;
+        found->asked_late = found->asked_late || run->hash == reversal->foreseen;
+        search->unreached += reversal->literal && !is_turned(search, probe, run);
+        return classes_ended(&search->classes, reversal, run->hash);
+    }
+    if (probe->kind == PROBE_LAZY) {
+        found->asked_late = found->ran_late = true;
+    } else if (probe->kind == PROBE_LATE && entry == probe->of) {
+        found->ran_late = true;
+    } else if (probe->kind == PROBE_LATE) {
+        struct search_class *asked = &search->found.items[probe->of];
+        if (asked->bys.count == 0 && asked->met_bys.count > 0) {
+            asked->asked_late = false; /* once more, with what was early when it was met */
+            return search_bys_copy(&asked->bys, asked->met_bys.items, asked->met_bys.count);
+        }
+        search->unreached++;
+    }
+    return true;
+}
+
+/* A run whose items ran one after the other. */
+static bool take_whole(struct search *search, const struct probe *probe, struct run *run,
+                       const struct probe_result *result, bool *keeps)
+{
+    bool starts = probe->kind <= PROBE_AGAIN;
+    if ((probe->kind == PROBE_FIRST && !take_first(search, run)) ||
+        (!result->infeasible && probe->kind != PROBE_FIRST &&
+         !determinism_take(&search->determinism, &run->model))) {
+        return false;
+    }
+    uint32_t entry = add_class(search, run, &probe->plan, keeps);
+    if (entry == MODEL_NONE || !note_reached(search, probe, run, entry)) {
+        return false;
+    }
+    if (probe->kind == PROBE_FIRST) {
+        search->first_outcome = result->outcome;
+        return true;
+    }
+    return starts ? take_reference(search, probe, result, entry)
+                  : add_group_run(search, probe, &result->outcome, entry) &&
+                        search_add_queries(search, run, entry, &probe->plan);
+}
+
+bool search_take(struct search *search, struct probe *take_probe, struct model *take_model,
+                 const struct probe_result *result)
+{
+    struct probe *probe = take_probe;
+    bool fine = false, keeps = false;
+    search->taken++;
+    search->by_kind[probe->kind]++;
+    search->infeasible += result->infeasible;
+    search->forced += result->forced;
+    if (probe->kind == PROBE_TORN || probe->kind == PROBE_RANDOM) {
+        fine = add_group_run(search, probe, &result->outcome, MODEL_NONE);
+        model_finish(take_model);
+    } else {
+        struct run *run = mem_zalloc(1, sizeof *run);
+        if (!run) {
+            model_finish(take_model);
+        } else {
+            fine = run_create(run, take_model) && take_whole(search, probe, run, result, &keeps);
+        }
+        if (run && !keeps) {
+            run_finish(run);
+            mem_free(run);
+        }
+    }
+    probe_finish(probe);
+    return fine;
+}
+
+void search_skip(struct search *search, struct probe *take_probe)
+{
+    search->taken++;
+    search->unreached++;
+    if (take_probe->kind == PROBE_REVERSED) {
+        take_probe->reversal.literal = true; /* nothing more comes of it */
+        classes_ended(&search->classes, &take_probe->reversal, 0);
+    }
+    probe_finish(take_probe);
+}
+
+struct search_sums search_sum(const struct search *search)
+{
+    struct search_sums sums = {.classes = search->found.count};
+    bool whole = search_left(search) == 0;
+    for (size_t i = 0; i < search->found.count; i++) {
+        const struct search_class *class = &search->found.items[i];
+        enum verdict verdict =
+            class->group == MODEL_NONE ? VERDICT_SAME : search->groups.items[class->group].verdict;
+        sums.orders += class->orders.count;
+        sums.estimated = sums.estimated || class->orders.estimated;
+        sums.wrong += verdict == VERDICT_WRONG ? class->orders.count : 0;
+        sums.memory += verdict == VERDICT_MEMORY ? class->orders.count : 0;
+        sums.wrong_classes += verdict == VERDICT_WRONG;
+        sums.memory_classes += verdict == VERDICT_MEMORY;
+    }
+    bool exact_sum = whole && !sums.estimated;
+    sums.total = exact_sum || (!search->fixed_items && sums.orders > search->all.count)
+                     ? sums.orders
+                     : search->all.count;
+    sums.total_estimated = !exact_sum && (search->all.estimated || !search->fixed_items);
+    return sums;
+}
+
+void search_finish(struct search *search)
+{
+    classes_finish(&search->classes);
+    for (size_t i = 0; i < search->found.count; i++) {
+        struct search_class *class = &search->found.items[i];
+        run_finish(class->run);
+        mem_free(class->run);
+        VEC_FREE(&class->met_bys);
+        VEC_FREE(&class->bys);
+        VEC_FREE(&class->windows);
+    }
+    for (size_t i = 0; i < search->groups.count; i++) {
+        plan_finish(&search->groups.items[i].plan);
+    }
+    for (size_t i = 0; i < search->queries.count; i++) {
+        probe_finish(&search->queries.items[i]);
+    }
+    VEC_FREE(&search->found);
+    VEC_FREE(&search->groups);
+    VEC_FREE(&search->calls);
+    VEC_FREE(&search->queries);
+    VEC_FREE(&search->torn_pairs);
+    map_finish(&search->queries_seen);
+    determinism_finish(&search->determinism);
+    *search = (struct search){0};
+}

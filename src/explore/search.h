@@ -1,0 +1,149 @@
+/* The search through all schedules of a program: which run comes next, and what the runs so far
+ * say.
+ *
+ * First four runs that give the program's own order of work its result (the reference) and a start;
+ * then one run for each class of item orders (classes.h), as late as possible towards the host;
+ * then the same classes with items that the host may see done early, and with queries answered the
+ * other way; then kernels that interleave. The caller runs probes, several at once if it likes, and
+ * gives the results back in the order in which it got the probes: then the search takes the same
+ * way each time. Invariant: a class is wrong if any of its runs gave another exit status or output
+ * than the reference. One thread. */
+#ifndef SSAN_EXPLORE_SEARCH_H
+#define SSAN_EXPLORE_SEARCH_H
+
+#include "base/rng.h"
+#include "explore/classes.h"
+#include "explore/count.h"
+#include "explore/determinism.h"
+#include "explore/run.h"
+
+enum probe_kind {
+    PROBE_FIRST,     /* eager, as the device likes: what there is to run */
+    PROBE_REFERENCE, /* each item is done when the call that submits it returns */
+    PROBE_AGAIN,     /* the same once more: is the output always the same? */
+    PROBE_LAZY,
+    PROBE_LATE,     /* a class that was met in another way, as late as possible */
+    PROBE_REVERSED, /* a class that is foreseen */
+    PROBE_EARLY,    /* a class with items done early */
+    PROBE_QUERY,    /* queries find done what they did not */
+    PROBE_TORN,     /* kernels interleave */
+    PROBE_RANDOM,
+    PROBE_KINDS
+};
+
+struct probe {
+    enum probe_kind kind;
+    struct plan plan;
+    uint32_t of; /* class it was made from */
+    struct reversal reversal;
+    uint64_t seed; /* TORN, RANDOM */
+};
+
+struct outcome {
+    int code, end_signal;
+    bool timed_out; /* it was ended after a time */
+    uint64_t out_hash, out_bytes;
+    bool has_memory;
+    uint64_t memory_hash;
+};
+
+/* What a run gave beside its trace. */
+struct probe_result {
+    struct outcome outcome;
+    bool infeasible, forced;
+};
+
+enum verdict { VERDICT_SAME, VERDICT_MEMORY, VERDICT_WRONG };
+
+/* Runs with one result. */
+struct search_group {
+    struct outcome outcome;
+    enum verdict verdict;
+    uint64_t runs, classes;
+    long double orders; /* of those classes whose worst result this is */
+    bool estimated;
+    struct plan plan; /* of its first run */
+    enum probe_kind kind;
+    uint64_t number; /* of that run, from 0 */
+};
+
+/* Items that may be done early: at the return of which calls (indices). */
+struct search_window {
+    uint32_t item, first, last;
+};
+
+struct search_bys {
+    struct plan_by *items;
+    size_t count, room;
+};
+
+struct search_class {
+    struct run *run; /* the first that was met; owned */
+    struct order_count orders;
+    bool asked_late, ran_late;
+    uint32_t group; /* of its worst result; MODEL_NONE: it has none */
+    /* Early items of the run that met it, and those that all runs of it keep, since the program
+     * took another way without them. */
+    struct search_bys met_bys, bys;
+    VEC(struct search_window) windows;
+    bool has_windows, asked_all_early;
+    uint32_t distance, next_window; /* where the probes of single early items are */
+};
+
+struct search_limits {
+    struct count_limits count;
+    uint64_t random; /* > 0: so many random schedules instead of all */
+    uint64_t seed;
+    uint32_t torn;
+};
+
+struct search {
+    struct search_limits limits;
+    struct classes classes;
+    VEC(struct search_class) found;  /* as in classes.entries */
+    VEC(struct search_group) groups; /* [0] is the reference's */
+    VEC(struct plan_call) calls;     /* of several threads: their order, kept in all runs */
+    uint32_t threads;
+    struct determinism determinism;
+    struct run *first;      /* PROBE_FIRST; owned */
+    struct order_count all; /* linear orders of what always holds in it */
+    bool fixed_items;       /* all classes have the same items */
+    uint64_t items_hash;
+    VEC(struct probe) queries; /* made and not given out */
+    struct map queries_seen;
+    struct outcome first_outcome;
+    uint64_t given, taken;                             /* probes */
+    uint64_t asked[PROBE_KINDS], by_kind[PROBE_KINDS]; /* of these, by kind */
+    bool output_varies, memory_varies;      /* the reference run twice was not the same */
+    uint64_t infeasible, forced, unreached; /* runs */
+    uint64_t torn_wrong, random_wrong, random_memory;
+    struct poset_races torn_pairs;
+};
+
+enum search_next { SEARCH_RUN, SEARCH_WAIT, SEARCH_DONE, SEARCH_NO_MEMORY };
+
+void search_init(struct search *search, const struct search_limits *limits);
+/* The next run to make; probe->plan belongs to the caller until search_take. WAIT: after a result.
+ */
+enum search_next search_next(struct search *search, struct probe *probe);
+/* A run has ended. Takes over the model and the probe. False when out of memory. */
+bool search_take(struct search *search, struct probe *take_probe, struct model *take_model,
+                 const struct probe_result *result);
+/* A probe that was not run, or whose trace could not be read. */
+void search_skip(struct search *search, struct probe *take_probe);
+
+/* How many classes and linear orders were run, and how many of them were wrong. */
+struct search_sums {
+    uint64_t classes, wrong_classes, memory_classes;
+    long double orders, wrong, memory;
+    bool estimated; /* one of them is */
+    long double total;
+    bool total_estimated; /* or a lower bound, while not all is run */
+};
+struct search_sums search_sum(const struct search *search);
+/* The early placements and races that were not run. */
+uint64_t search_left(const struct search *search);
+void search_finish(struct search *search);
+void probe_finish(struct probe *probe);
+
+#endif
