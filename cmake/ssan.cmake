@@ -31,6 +31,16 @@ if(SSAN_SANITIZE)
     endif()
 endif()
 
+if(SSAN_COVERAGE)
+    # Our own code and tests count the lines they run; scripts/coverage reads the counts.
+    if(NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+        message(FATAL_ERROR "SSAN_COVERAGE needs gcc, whose gcov reads the counts")
+    endif()
+    target_compile_options(ssan_flags INTERFACE --coverage -fprofile-update=atomic)
+    target_link_options(ssan_flags INTERFACE --coverage)
+    add_custom_target(coverage-report COMMAND ${CMAKE_SOURCE_DIR}/scripts/coverage ${CMAKE_BINARY_DIR} USES_TERMINAL)
+endif()
+
 function(ssan_library name)
     cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;SEES;LINKS" ${ARGN})
     add_library(${name} STATIC ${ARG_SOURCES})

@@ -1,15 +1,17 @@
-/* Runs a fuzz target over the files of a corpus directory: the plain test of each target.
+/* Runs a fuzz target over the files of corpus directories: the plain test of each target.
  *
- * Usage: PROGRAM DIRECTORY. Prints how many inputs ran; an empty corpus is a failure, so that a
+ * Usage: PROGRAM DIRECTORY... Prints how many inputs ran; an empty corpus is a failure, so that a
  * wrong path is noticed.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,24 +37,38 @@ static int run_file(const char *path)
     return failed;
 }
 
-int main(int argc, char **argv)
+/* False when the directory can't be read or holds nothing. */
+static bool run_directory(const char *path, int *inputs)
 {
-    DIR *directory = argc == 2 ? opendir(argv[1]) : NULL;
+    DIR *directory = opendir(path);
     const struct dirent *entry;
-    int inputs = 0, failed = 0;
-    if (!directory) {
-        fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
-        return 2;
-    }
-    while ((entry = readdir(directory))) {
-        char path[PATH_MAX];
-        if (entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name);
-            failed += run_file(path);
-            inputs++;
+    int here = 0, failed = 0;
+    while (directory && (entry = readdir(directory))) {
+        char file[PATH_MAX];
+        struct stat stat_of;
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        if (stat(file, &stat_of) == 0 && S_ISREG(stat_of.st_mode)) {
+            failed += run_file(file);
+            here++;
         }
     }
-    closedir(directory);
+    if (directory) {
+        closedir(directory);
+    }
+    if (here == 0) {
+        fprintf(stderr, "%s: no inputs\n", path);
+    }
+    *inputs += here;
+    return here > 0 && failed == 0;
+}
+
+int main(int argc, char **argv)
+{
+    int inputs = 0;
+    bool good = argc > 1;
+    for (int i = 1; i < argc; i++) {
+        good = run_directory(argv[i], &inputs) && good;
+    }
     printf("%d inputs ran\n", inputs);
-    return inputs == 0 || failed ? 1 : 0;
+    return good ? 0 : 1;
 }

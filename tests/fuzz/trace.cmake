@@ -5,3 +5,11 @@ target_link_libraries(fuzz_trace_support PRIVATE ssan_flags PUBLIC ssan_trace_to
 foreach(name reader record listing)
     ssan_fuzz(trace_${name} SOURCES trace_${name}.c LINKS fuzz_trace_support)
 endforeach()
+# Writes files with checksums of its own.
+ssan_fuzz(trace_sealed SOURCES trace_sealed.c LINKS ssan_trace_tool)
+foreach(program fuzz_trace_sealed fuzz_trace_sealed_live)
+    if(TARGET ${program})
+        target_include_directories(${program} PRIVATE ${ZSTD_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
+        target_link_libraries(${program} PRIVATE ${ZSTD_LIBRARY} ${XXHASH_LIBRARY})
+    endif()
+endforeach()

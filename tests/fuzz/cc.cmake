@@ -1,0 +1,1 @@
+ssan_fuzz(cc_options SOURCES cc_options.c LINKS ssan_cc)
