@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_uint_fast64_t fail_at, counted;
+static atomic_uint_fast64_t fail_at, fail_until,
+    counted; /* those from fail_at to before fail_until */
 
 static int may_allocate(void)
 {
     uint64_t nth = atomic_fetch_add_explicit(&counted, 1, memory_order_relaxed) + 1;
     uint64_t limit = atomic_load_explicit(&fail_at, memory_order_relaxed);
-    return limit == 0 || nth < limit;
+    return limit == 0 || nth < limit ||
+           nth >= atomic_load_explicit(&fail_until, memory_order_relaxed);
 }
 
 void *mem_alloc(size_t size_bytes)
@@ -53,10 +55,22 @@ char *mem_strdup(const char *text)
     return mem_strndup(text, strlen(text));
 }
 
+static void set_failing(uint64_t from, uint64_t until)
+{
+    atomic_store(&fail_at, 0);
+    atomic_store(&counted, 0);
+    atomic_store(&fail_until, until);
+    atomic_store(&fail_at, from);
+}
+
 void mem_fail_at(uint64_t nth)
 {
-    atomic_store(&counted, 0);
-    atomic_store(&fail_at, nth);
+    set_failing(nth, UINT64_MAX);
+}
+
+void mem_fail_once(uint64_t nth)
+{
+    set_failing(nth, nth + 1);
 }
 
 uint64_t mem_count(void)

@@ -22,7 +22,9 @@ char *mem_strdup(const char *text);
 /* Test hook: the N-th allocation from now fails (1: the next), and all behind it; 0 switches it
  * off. */
 void mem_fail_at(uint64_t nth);
-/* Allocations counted since the last mem_fail_at. */
+/* The same, but those behind it succeed: what one lost piece does to work that goes on. */
+void mem_fail_once(uint64_t nth);
+/* Allocations counted since the last mem_fail_at or mem_fail_once. */
 uint64_t mem_count(void);
 
 #endif

@@ -212,12 +212,31 @@ static void tell_unused(const struct judge *judge, const struct report *report)
     strbuf_finish(&text);
 }
 
+/* Prints the verdict line; without memory for it a shorter one, under which nothing is clean. */
+static void print_verdict(const struct judge *judge, const struct report *report,
+                          struct verdict *verdict)
+{
+    struct strbuf line = {0};
+    verdict_line(&line, report, verdict);
+    if (line.failed) {
+        if (verdict->kind == VERDICT_CLEAN) {
+            verdict->kind = VERDICT_INCOMPLETE;
+            verdict->exit_code = EXIT_CODE_INCOMPLETE;
+        }
+        dprintf(STDERR_FILENO, "streamsan: %s: %s ran out of memory\n", verdict_word(verdict->kind),
+                judge->verb);
+    } else {
+        output_write(NULL, STDERR_FILENO, &line, NULL);
+    }
+    strbuf_finish(&line);
+}
+
 /* Prints report and verdict; returns the exit code. */
 static int print(const struct judge *judge, struct report *report)
 {
     const struct options *options = judge->options;
     struct verdict verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
-    struct strbuf text = {0}, line = {0};
+    struct strbuf text = {0};
     struct ssan_error err = {0};
     add_report(&text, judge, report, &verdict);
     if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
@@ -226,10 +245,8 @@ static int print(const struct judge *judge, struct report *report)
         verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
     }
     tell_unused(judge, report);
-    verdict_line(&line, report, &verdict);
-    output_write(NULL, STDERR_FILENO, &line, NULL);
+    print_verdict(judge, report, &verdict);
     strbuf_finish(&text);
-    strbuf_finish(&line);
     return verdict.exit_code;
 }
 

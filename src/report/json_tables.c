@@ -13,14 +13,14 @@
 
 void json_put(struct json_build *build, json_t *object, const char *key, json_t *value)
 {
-    if (!value || !object || json_object_set_new(object, key, value) != 0) {
+    if (json_object_set_new(object, key, value) != 0) { /* takes the value even so */
         build->failed = true;
     }
 }
 
 void json_add(struct json_build *build, json_t *array, json_t *value)
 {
-    if (!value || !array || json_array_append_new(array, value) != 0) {
+    if (json_array_append_new(array, value) != 0) { /* takes the value even so */
         build->failed = true;
     }
 }
