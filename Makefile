@@ -2,7 +2,10 @@
 #
 #   make            build the tool (release)
 #   make demo       build, then check a two-stream program with and without its wait
-#   make check      all tests
+#   make check      all tests, the fixed subset that CI runs
+#   make check-all  the full matrix: every schedule, more seeds, all sanitizers, fuzzers
+#   make fuzz       the fuzzers alone, 60 s each
+#   make coverage   lines that the tests run, by folder
 #   make bench      speed, printed and in build/bench.json
 #   make install    into PREFIX (default /usr/local), under DESTDIR if set
 #   make format     lay the sources out as .clang-format says
@@ -38,6 +41,15 @@ demo: build
 check: build-tests
 	@scripts/check
 
+check-all: build-tests
+	@scripts/check --all
+
+fuzz: needed-check
+	@scripts/fuzz
+
+coverage: needed-check
+	@scripts/coverage
+
 bench: build-tests
 	@scripts/bench
 
@@ -53,4 +65,4 @@ lint: build-tests
 clean:
 	rm -rf build
 
-.PHONY: all needed needed-check configure build build-tests demo check bench install format lint clean
+.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench install format lint clean

@@ -2,6 +2,7 @@
 
 A runner makes a Tally, calls tally.case(name, function) for each case, and ends with tally.finish(), which prints its
 own summary line `<runner>: N passed, N failed, N skipped`. A case fails by raising Failure, is skipped by raising Skip.
+Every runner takes part of a name, to run what bears it, and --all: wants_all() and schedules() widen what it does.
 
 Nothing stays behind: every program runs in a session of its own, which is killed as a whole when it has ended or its
 time is over, and all files, the tool's too, stand in the runner's folder (work_folder), which goes at the end, also
@@ -192,4 +193,16 @@ class Tally:
 
 
 def only_argument():
-    return sys.argv[1] if len(sys.argv) > 1 else None
+    """The part of a name that the runner was called with, or None."""
+    words = [word for word in sys.argv[1:] if word != "--all"]
+    return words[0] if words else None
+
+
+def wants_all():
+    """--all: the full matrix of `make check-all`, instead of the fixed subset of `make check`."""
+    return "--all" in sys.argv[1:]
+
+
+def schedules(subset, randoms=50):
+    """`subset`; with --all every schedule: eager, lazy and `randoms` random ones."""
+    return ["eager", "lazy", *(f"random:{seed}" for seed in range(1, randoms + 1))] if wants_all() else list(subset)

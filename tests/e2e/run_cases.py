@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""The case programs, scored: both variants, three sizes, with hooks and without (run_cases.py [part of a name])."""
+"""The case programs, scored: both variants, three sizes, with hooks and without (run_cases.py [--all] [part of a name]).
+
+--all: every size under eager, lazy and 50 random schedules.
+"""
 import os
 import pathlib
 import sys
@@ -71,9 +74,9 @@ def main():
     for case in sorted(CASES.glob("[0-9]*.cu")):
         for variant in ("racy", "fixed"):
             for n in (1000, 4096, 4097):
-                tally.case(f"{case.stem} {variant} N={n}", scored, case, variant, n, "eager")
-            tally.case(f"{case.stem} {variant} lazy", scored, case, variant, 4096, "lazy")
-            tally.case(f"{case.stem} {variant} random", scored, case, variant, 4096, "random:7")
+                subset = ("eager", "lazy", "random:7") if n == 4096 else ("eager",)
+                for schedule in harness.schedules(subset):
+                    tally.case(f"{case.stem} {variant} N={n} {schedule}", scored, case, variant, n, schedule)
             tally.case(f"{case.stem} {variant} without hooks", without_hooks, case, variant)
     tally.case("score.py --self-test", lambda: check(score.self_test() == 0, "self-test"))
     return tally.finish(harness.only_argument())

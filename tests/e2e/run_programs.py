@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Programs that state their own verdict, in the first comment lines (run_programs.py [part of a name]).
+"""Programs that state their own verdict, in the first comment lines (run_programs.py [--all] [part of a name]).
+
+--all: every block that chooses no schedule is run under eager, lazy and 5 random ones: what is found does not depend on it.
 
     // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs (begins a variant)
     // OBJECT: words for `streamsan cc -c`, whose object is linked in (belongs to the variant)
@@ -98,8 +100,8 @@ def meets(report, f, want):
     return True
 
 
-def holds(program, block):
-    result = run(program, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))))
+def holds(program, block, *schedule):
+    result = run(program, *schedule, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))))
     for verdict in block.get("VERDICT", []):
         check(result.verdict == verdict, f"verdict {result.verdict}, not {verdict}\n{result.about()}")
     for code in block.get("EXIT", []):
@@ -129,13 +131,21 @@ def holds(program, block):
             check(f["rule"] in may, f"unexpected advice: {f['message']}\n{result.about()}")
 
 
+def schedules_of(block):
+    """The words to run a block with, once for each schedule: none where it says itself how it is run."""
+    if not harness.wants_all() or any("--schedule" in text for text in block.get("RUN", [])):
+        return [()]
+    return [("--schedule", schedule) for schedule in harness.schedules((), 5)]
+
+
 def case(path, variant, number):
     check(any("VERDICT" in b for b in variant.blocks), "states no verdict")
     stem = pathlib.Path(WORK.name) / f"{path.stem}-{number}"
     objects = [build(stem.with_name(f"{stem.name}-{i}.o"), "-c", *words) for i, words in enumerate(variant.objects)]
     program = build(stem, *variant.words, path, *objects)
     for block in variant.blocks:
-        holds(program, block)
+        for schedule in schedules_of(block):
+            holds(program, block, *schedule)
 
 
 def main():

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The programs of docs/rules: what each page calls wrong and right is so (run_rules.py [part of a name]).
+"""The programs of docs/rules: what each page calls wrong and right is so (run_rules.py [--all] [part of a name]).
 
 Each page holds one ```cuda block under "Minimal wrong program" and one under "Minimal right program". The wrong one must
 get the page's check, as a finding or folded into one; the right one no finding at all and the verdict clean. A page that
-says "under `--threads strict` only" is run so.
+says "under `--threads strict` only" is run so. --all: under every schedule, instead of eager.
 """
 import pathlib
 import re
@@ -28,12 +28,14 @@ def case(page, side):
     source = pathlib.Path(WORK.name) / f"{page.stem}-{side}.cu"
     source.write_text(programs[side], encoding="utf-8")
     strict = ["--threads", "strict"] if "`--threads strict` only" in text else []
-    result = run(build(source.with_suffix(""), "-std=c++17", source), *strict)
-    found = rules_of(result.report)
-    if side == "wrong":
-        check(rule in found, f"no {rule}, but {sorted(found)}\n{result.about()}")
-    else:
-        check(not found and result.verdict == "clean", f"{sorted(found)}, verdict {result.verdict}\n{result.about()}")
+    program = build(source.with_suffix(""), "-std=c++17", source)
+    for schedule in harness.schedules(("eager",)):
+        result = run(program, "--schedule", schedule, *strict)
+        found = rules_of(result.report)
+        if side == "wrong":
+            check(rule in found, f"{schedule}: no {rule}, but {sorted(found)}\n{result.about()}")
+        else:
+            check(not found and result.verdict == "clean", f"{schedule}: {sorted(found)}, verdict {result.verdict}\n{result.about()}")
 
 
 def main():
