@@ -165,10 +165,19 @@ bool judge_wants_color(const struct options *options, int fd)
     return !options->output && isatty(fd) && !(no_color && *no_color);
 }
 
+static void suppress(struct report *report, const struct judge *judge)
+{
+    const struct suppress_list *list = &judge->options->suppressions;
+    if (!suppress_apply(report, list->entries.items, list->entries.count)) {
+        add_reason(report, "there was no memory to apply all suppressions");
+    }
+}
+
 void judge_report(struct report *report, const struct judge *judge, struct feed *feed)
 {
     explain_feed(report, judge, feed);
     fill_run(report, judge);
+    suppress(report, judge);
 }
 
 /* The report in the form that was asked for. */
@@ -248,14 +257,6 @@ static int print(const struct judge *judge, struct report *report)
     print_verdict(judge, report, &verdict);
     strbuf_finish(&text);
     return verdict.exit_code;
-}
-
-static void suppress(struct report *report, const struct judge *judge)
-{
-    const struct suppress_list *list = &judge->options->suppressions;
-    if (!suppress_apply(report, list->entries.items, list->entries.count)) {
-        add_reason(report, "there was no memory to apply all suppressions");
-    }
 }
 
 int judge_print(const struct judge *judge, struct feed *feeds, size_t count)

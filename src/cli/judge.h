@@ -41,7 +41,8 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count);
 enum ssan_status judge_read(struct feed *feed, const char *path, const struct options *options,
                             struct ssan_error *err);
 
-/* The report of one finished feed, without printing; `report` is zeroed and wants report_finish. */
+/* The report of one finished feed, suppressions applied, without printing; `report` is zeroed and
+ * wants report_finish. */
 void judge_report(struct report *report, const struct judge *judge, struct feed *feed);
 
 /* Whether text for a descriptor gets colours. */

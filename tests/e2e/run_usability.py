@@ -103,6 +103,8 @@ def several_files_and_unused_entries():
     done = expect(["check", "--suppressions", two, LISTING], 0, env=env)
     check(len(done.stderr.splitlines()) == 1 and "5 suppressed" in done.stderr, done.stderr)
     expect(["check", "--suppressions", two, LISTING], 66, "1 suppressed")
+    expect(["audit", LISTING], 66)
+    expect(["audit", "--suppressions", one, "--suppressions", two, LISTING], 0, "5 suppressed")
 
 
 def wrong_files():
