@@ -1,7 +1,9 @@
-/* `streamsan dump TRACE`: the listing of a trace, which `check` reads back. */
+/* `streamsan dump TRACE`: the listing of a trace, which `check` reads back. The source line of each
+ * event stands behind it as a comment. */
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/remarks.h"
 
 #include "trace/listing.h"
 #include "trace/reader.h"
@@ -27,19 +29,25 @@ static bool flush(FILE *out, struct strbuf *text)
 static enum ssan_next list(FILE *out, struct ssan_source *source, bool *written,
                            struct ssan_error *err)
 {
+    struct remarks remarks = {0};
     struct strbuf text = {0};
     struct ssan_event event;
     enum ssan_next next;
+    remarks_read(&remarks, source);
     strbuf_puts(&text, LISTING_FIRST_LINE "\n");
     *written = true;
     while (*written && (next = ssan_next(source, &event, err)) == SSAN_NEXT_EVENT) {
         listing_print(&text, &event);
+        text.length -= text.length > 0; /* the comment stands in front of the newline */
+        remarks_comment(&text, &remarks, &event);
+        strbuf_puts(&text, "\n");
         if (text.length > FLUSH_BYTES || text.failed) {
             *written = flush(out, &text);
         }
     }
     *written = *written && flush(out, &text);
     strbuf_finish(&text);
+    remarks_finish(&remarks);
     return *written ? next : SSAN_NEXT_ERROR;
 }
 

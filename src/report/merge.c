@@ -133,6 +133,19 @@ static bool merge_findings(struct report *into, const struct report *more,
     return true;
 }
 
+/* A name that is a number ("stream #2") with the number it now has; false when out of memory. */
+static bool renumber(struct arena *arena, const char **name, enum name_from from, uint64_t number)
+{
+    const char *sign = from == NAME_ORDINAL && *name ? strrchr(*name, '#') : NULL;
+    char text[64];
+    if (!sign || sign - *name > 32) {
+        return true;
+    }
+    snprintf(text, sizeof text, "%.*s#%" PRIu64, (int)(sign - *name), *name, number);
+    *name = arena_strdup(arena, text);
+    return *name != NULL;
+}
+
 static bool merge_tables(struct report *into, const struct report *more, const struct shift *shift)
 {
     struct report_stream *streams =
@@ -144,19 +157,26 @@ static bool merge_tables(struct report *into, const struct report *more, const s
     struct report_edge *edges =
         grown(shift->arena, into->edges, into->edge_count, more->edge_count, sizeof *edges);
     size_t i;
-    if (!streams || !events || !buffers || !edges) {
+    bool good = streams && events && buffers && edges;
+    for (i = 0; good && i < more->stream_count; i++) {
+        struct report_stream *stream = &streams[into->stream_count++];
+        *stream = more->streams[i];
+        stream->ordinal += shift->stream_ordinal;
+        good = renumber(shift->arena, &stream->name, stream->name_from, stream->ordinal);
+    }
+    for (i = 0; good && i < more->event_count; i++) {
+        struct report_event *event = &events[into->event_count++];
+        *event = more->events[i];
+        event->ordinal += shift->event_ordinal;
+        good = renumber(shift->arena, &event->name, event->name_from, event->ordinal);
+    }
+    for (i = 0; good && i < more->buffer_count; i++) {
+        struct report_buffer *buffer = &buffers[into->buffer_count++];
+        *buffer = more->buffers[i];
+        good = renumber(shift->arena, &buffer->name, buffer->name_from, into->buffer_count);
+    }
+    if (!good) {
         return false;
-    }
-    for (i = 0; i < more->stream_count; i++) {
-        streams[into->stream_count] = more->streams[i];
-        streams[into->stream_count++].ordinal += shift->stream_ordinal;
-    }
-    for (i = 0; i < more->event_count; i++) {
-        events[into->event_count] = more->events[i];
-        events[into->event_count++].ordinal += shift->event_ordinal;
-    }
-    for (i = 0; i < more->buffer_count; i++) {
-        buffers[into->buffer_count++] = more->buffers[i];
     }
     for (i = 0; i < more->edge_count; i++) {
         struct report_edge edge = more->edges[i];

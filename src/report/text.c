@@ -95,6 +95,34 @@ static void bytes_section(struct strbuf *out, const struct report *report,
     strbuf_finish(&text);
 }
 
+/* Where streams come from that have no name but their number, which is also that of their ids. */
+static void streams_section(struct strbuf *out, const struct report *report,
+                            const struct finding *finding)
+{
+    const struct report_op *ops[] = {words_op(report, finding->first.op),
+                                     words_op(report, finding->then.op)};
+    struct strbuf text = {0};
+    int told = -1;
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        const struct report_stream *stream =
+            ops[i] && ops[i]->stream >= 0 ? &report->streams[ops[i]->stream] : NULL;
+        if (!stream || stream->name_from != NAME_ORDINAL || ops[i]->stream == told ||
+            !stream->created.file) {
+            continue;
+        }
+        told = ops[i]->stream;
+        strbuf_printf(&text, "%s'%s' (s%" PRIu32 ") is created at ", text.length > 0 ? ", " : "",
+                      stream->name, stream->ordinal);
+        words_place_full(&text, &stream->created);
+    }
+    if (text.length > 0) {
+        layout_wrap(out, "streams", strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
 static void stack_section(struct strbuf *out, const struct report *report, const char *word,
                           int index)
 {
@@ -268,6 +296,7 @@ static void one_finding(struct strbuf *out, const struct report *report,
     if (finding->first.op >= 0 && finding->then.op >= 0) {
         text_sides(out, report, finding);
         bytes_section(out, report, finding, options);
+        streams_section(out, report, finding);
         strbuf_puts(out, "\n");
     }
     if (options->verbose) {

@@ -21,6 +21,21 @@ COMPLETION = BUILD / "share/bash-completion/completions/streamsan"
 SHORT = re.compile(r"^\S+:\d+: (error|warning|advice): .* \[SSAN-[A-Z-]+\] id=[0-9a-f]{8}$")
 
 
+NAMELESS = """streamsan-listing 1
+stream_create stream=1 context=1 flavour=non-blocking thread=1 at="a.cu:26"
+stream_create stream=2 context=1 flavour=non-blocking thread=1 at="a.cu:27"
+alloc alloc=1 context=1 memory=device address=0x1000 size=4096 call="cudaMalloc" thread=1 at="a.cu:25"
+op op=1 stream=1 kind=kernel call="cudaLaunchKernel" name="scale" thread=1 at="a.cu:32"
+set op=1 access=write width=4 runs=[0x1000+4096]
+op_closed op=1
+op op=2 stream=2 kind=kernel call="cudaLaunchKernel" name="add" thread=1 at="a.cu:34"
+set op=2 access=read width=4 runs=[0x1000+4096]
+op_closed op=2
+sync sync=1 kind=device object=1 call="cudaDeviceSynchronize" thread=1 at="a.cu:36"
+sync_return sync=1 ok=1
+"""
+
+
 def expect(words, code, *parts, **how):
     done = execute([TOOL, *words], **how)
     check(done.returncode == code, f"{words}: exit {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
@@ -125,6 +140,28 @@ def words_that_are_near():
     expect(["run", "--s", "--", "true"], 64, "fits several: --", "--schedule", "--suppressions")
 
 
+def dump_tells_lines():
+    done = expect(["dump", LISTING], 0)
+    rows = [row for row in done.stdout.splitlines() if row.startswith(("op ", "alloc ", "stream_create "))]
+    check(len(rows) > 5 and all(re.search(r"  # handover\.cu:\d+( in main|: .+)?$", row) for row in rows), done.stdout)
+    done = execute([TOOL, "dump", "-"], text=LISTING.read_text(encoding="utf-8") + "#\n")
+    check(done.returncode == 0 and "# handover.cu:35" in done.stdout, done.stdout + done.stderr)
+
+
+def numbers_are_those_of_ids():
+    other = entries("nameless.txt", NAMELESS)
+    path = WORK / "numbers.json"
+    expect(["check", "--format", "json", "--output", path, other, other], 66)
+    report = json.loads(path.read_text(encoding="utf-8"))
+    for table in ("streams", "events", "buffers"):
+        for row in report[table]:
+            check("#" not in row["name"] or row["name"].endswith(f"#{row['id'][1:]}"), f"{row}")
+    check([s["name"] for s in report["streams"]] == ["stream #1", "stream #2", "stream #3", "stream #4"], report["streams"])
+    text = expect(["check", other, other], 66).stderr
+    check("streams    'stream #1' (s1) is created at a.cu:26, 'stream #2' (s2) is created at a.cu:27" in text, text)
+    check("'stream #4' (s4)" in text, text)
+
+
 def verbs_with_options():
     """What the tool itself says: verb -> {option: its argument, or None}."""
     verbs = re.findall(r"^  ([a-z]+) +\S", expect(["--help"], 0).stdout, re.M)
@@ -213,7 +250,7 @@ def installed():
 def main():
     tally = Tally("usability")
     for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries, wrong_files,
-                     words_that_are_near, manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
+                     words_that_are_near, dump_tells_lines, numbers_are_those_of_ids, manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 

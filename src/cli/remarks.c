@@ -1,0 +1,105 @@
+/* A pass over the trace for its `line` events, which stand at its end, behind all that they are of.
+ *
+ * Of a site's frames the innermost counts that is not in one of our own headers, as in reports. Out
+ * of memory means fewer comments. Cost: one more reading of the trace. */
+#include "cli/remarks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TEXT_COLUMNS 80
+
+/* Bytes of a comment: control characters would end it. */
+static void add_bytes(struct strbuf *out, struct ssan_str text, size_t most)
+{
+    size_t i;
+    for (i = 0; i < text.length && i < most; i++) {
+        const char c = (unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f ? '?' : text.ptr[i];
+        strbuf_add(out, &c, 1);
+    }
+    strbuf_puts(out, text.length > most ? "..." : "");
+}
+
+static bool is_own_header(struct ssan_str file)
+{
+    static const char folder[] = "/streamsan/include/";
+    return file.length == 0 || memmem(file.ptr, file.length, folder, sizeof folder - 1) != NULL;
+}
+
+/* Frames come from the innermost on: the first that is the user's stays. */
+static void take_line(struct remarks *remarks, const struct ssan_ev_line *line)
+{
+    struct strbuf text = {0};
+    const char *kept;
+    const char *name = line->file.ptr;
+    struct ssan_str file = line->file;
+    if (map_find(&remarks->sites, line->site) || is_own_header(line->file)) {
+        return;
+    }
+    name = memrchr(file.ptr, '/', file.length);
+    if (name) {
+        file.length -= (size_t)(name + 1 - file.ptr);
+        file.ptr = name + 1;
+    }
+    add_bytes(&text, file, SIZE_MAX);
+    strbuf_printf(&text, ":%" PRIu32, line->line);
+    if (line->text.length > 0) {
+        strbuf_puts(&text, ": ");
+        add_bytes(&text, line->text, TEXT_COLUMNS);
+    } else if (line->function.length > 0) {
+        strbuf_puts(&text, " in ");
+        add_bytes(&text, line->function, TEXT_COLUMNS);
+    }
+    kept = text.failed ? NULL : arena_strdup(&remarks->arena, strbuf_text(&text));
+    if (kept) {
+        map_set(&remarks->sites, line->site, (uint64_t)(uintptr_t)kept);
+    }
+    strbuf_finish(&text);
+}
+
+void remarks_read(struct remarks *remarks, struct ssan_source *source)
+{
+    struct ssan_event event;
+    if (!source->rewind(source)) {
+        return;
+    }
+    while (ssan_next(source, &event, NULL) == SSAN_NEXT_EVENT) {
+        if (event.kind == SSAN_EV_line) {
+            take_line(remarks, &event.line);
+        }
+    }
+    source->rewind(source);
+}
+
+/* The site of an event that tells of a call or an access, else 0. */
+static uint32_t site_of(const struct ssan_event *event)
+{
+    const struct ssan_event_info *info = ssan_event_info((uint32_t)event->kind);
+    uint32_t site = 0;
+    size_t i;
+    if (!info || event->kind == SSAN_EV_site || event->kind == SSAN_EV_line) {
+        return 0;
+    }
+    for (i = 0; i < info->field_count; i++) {
+        if (info->fields[i].type == SSAN_FIELD_U32 && strcmp(info->fields[i].name, "site") == 0) {
+            memcpy(&site, (const char *)event + info->fields[i].offset, sizeof site);
+        }
+    }
+    return site;
+}
+
+void remarks_comment(struct strbuf *out, const struct remarks *remarks,
+                     const struct ssan_event *event)
+{
+    const uint32_t site = site_of(event);
+    const uint64_t *text = site ? map_find(&remarks->sites, site) : NULL;
+    if (text) {
+        strbuf_printf(out, "  # %s", (const char *)(uintptr_t)*text);
+    }
+}
+
+void remarks_finish(struct remarks *remarks)
+{
+    map_finish(&remarks->sites);
+    arena_finish(&remarks->arena);
+}
