@@ -166,7 +166,7 @@ static void bash_words(const char *list)
             shown--;
         }
         if (shown == 0 &&
-            (strncmp(list, "FILE", length) == 0 || strncmp(list, "PATH", length) == 0)) {
+            (strncmp(list, "FILE", length) == 0 || strncmp(list, "FOLDER", length) == 0)) {
             printf("%s@files", gap);
             gap = " ";
         } else if (shown > 0) {
