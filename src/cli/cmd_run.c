@@ -3,6 +3,7 @@
 #include "cli/follow.h"
 #include "cli/judge.h"
 #include "cli/output.h"
+#include "cli/plan_words.h"
 #include "cli/program.h"
 
 #include <stdio.h>
@@ -97,6 +98,10 @@ int cmd_run(int argc, char **argv)
     } else if (options.argument_count == 0) {
         ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
         code = command_usage("run", &err);
+    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
+                                options.ignore.count, options.serialize.items,
+                                options.serialize.count, &err)) {
+        code = command_fail("run", &err);
     } else {
         code = run_program(&options);
     }

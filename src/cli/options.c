@@ -129,6 +129,12 @@ static error_t take_word(struct reading *reading, int key, const char *word, int
     return refuse_word(reading, key, word);
 }
 
+static error_t no_memory(struct reading *reading)
+{
+    reading->status = ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
+    return EINVAL;
+}
+
 /* A file that is wrong keeps its own status and words, which begin with its name. */
 static error_t take_schedule(struct reading *reading, const char *word)
 {
@@ -212,6 +218,10 @@ static error_t take_option(struct reading *reading, int key, const char *word)
     switch (key) {
     case KEY_SCHEDULE:
         return take_schedule(reading, word);
+    case KEY_IGNORE:
+        return VEC_PUSH(&options->ignore, word) ? 0 : no_memory(reading);
+    case KEY_SERIALIZE:
+        return VEC_PUSH(&options->serialize, word) ? 0 : no_memory(reading);
     case KEY_ERROR_EXITCODE:
         error = take_number(reading, key, word, 255, &number);
         options->error_exitcode = error ? options->error_exitcode : (int)number;
@@ -514,6 +524,8 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
 void options_finish(struct options *options)
 {
     plan_finish(&options->plan);
+    VEC_FREE(&options->ignore);
+    VEC_FREE(&options->serialize);
     suppress_list_finish(&options->suppressions);
     arena_finish(&options->arena);
 }

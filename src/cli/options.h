@@ -27,6 +27,7 @@ struct options {
     enum option_device device;
     const char *schedule; /* what --schedule got */
     struct plan plan;     /* the same, read */
+    VEC(const char *) ignore, serialize; /* words of --ignore, --serialize (plan_words.h) */
     bool documented, strict;
     const char *trace, *output; /* NULL: none given */
     enum option_format format;

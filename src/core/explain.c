@@ -61,7 +61,8 @@ static void judge_complete(struct report *report)
         lost += run->lost[i];
     }
     run->complete = lost == 0 && run->unsupported_count == 0 && !run->cut &&
-                    run->open_operations == 0 && !run->fault && report->totals.operations > 0;
+                    run->open_operations == 0 && !run->fault && !run->infeasible &&
+                    report->totals.operations > 0;
 }
 
 static bool fill_run(struct report *report, const struct history *history)
@@ -91,6 +92,8 @@ static bool fill_run(struct report *report, const struct history *history)
                     ? SSAN_host_scope_ANNOTATED
                     : history->host_scope;
     run->schedule = history->schedule;
+    run->altered = history->altered;
+    run->infeasible = history->infeasible;
     run->has_exit = history->exited;
     run->exit_code = (int)history->exit_code;
     run->cut = history->cut || !history->exited;

@@ -269,6 +269,7 @@ static bool on_process(struct reader_state *state, const struct ssan_ev_process 
     history->accesses = ev->accesses;
     history->host_scope = ev->host;
     history->schedule = ev->schedule.length ? read_text(state, ev->schedule) : NULL;
+    history->altered = ev->altered.length ? read_text(state, ev->altered) : NULL;
     for (uint32_t at = 0; at < ev->command.length;) {
         const char *word = ev->command.ptr + at;
         const size_t length = strnlen(word, ev->command.length - at);
@@ -279,7 +280,7 @@ static bool on_process(struct reader_state *state, const struct ssan_ev_process 
         history->command.items[history->command.count++].text = copy;
         at += (uint32_t)length + 1;
     }
-    return !ev->schedule.length || history->schedule;
+    return (!ev->schedule.length || history->schedule) && (!ev->altered.length || history->altered);
 }
 
 static bool on_unsupported(struct reader_state *state, const struct ssan_ev_unsupported *ev)
@@ -313,6 +314,9 @@ static bool take_run(struct reader_state *state, const struct ssan_event *event)
         return true;
     case SSAN_EV_unsupported:
         return on_unsupported(state, &event->unsupported);
+    case SSAN_EV_infeasible:
+        history->infeasible = read_text(state, event->infeasible.text);
+        return history->infeasible != NULL;
     case SSAN_EV_fault:
         if (!history->fault) {
             history->fault = read_text(state, event->fault.text);

@@ -268,7 +268,9 @@ struct run_info {
     enum ssan_producer source;
     enum ssan_accesses accesses;
     enum ssan_host_scope host;
-    const char *schedule; /* NULL: unknown */
+    const char *schedule;   /* NULL: unknown */
+    const char *altered;    /* what the run left out or added to the program, NULL: nothing */
+    const char *infeasible; /* why the listed order could not be followed, NULL: it was */
     bool order_documented, threads_strict;
     uint32_t submitting_threads;
     bool has_exit;

@@ -102,6 +102,8 @@ json_t *json_run(struct json_build *build, const struct verdict *verdict)
              json_text(ssan_enum_word(SSAN_TABLE_producer, (uint32_t)run->source)));
     json_put(build, object, "exit", exit_object(build, run));
     json_put(build, object, "schedule", json_text(run->schedule));
+    json_put(build, object, "altered", json_text(run->altered));
+    json_put(build, object, "infeasible", json_text(run->infeasible));
     json_put(build, object, "rules",
              json_string(run->order_documented ? "documented" : "observed"));
     json_put(build, object, "threads", json_string(run->threads_strict ? "strict" : "observed"));

@@ -99,6 +99,10 @@ static size_t reasons(struct strbuf *out, const struct report *report)
         part(out, &count);
         fault_reason(out, run);
     }
+    if (run->infeasible) {
+        part(out, &count);
+        say(out, "the schedule is not feasible (%s)", run->infeasible);
+    }
     unsupported_reasons(out, run, &count);
     for (i = 0; i < ssan_loss_count; i++) {
         if (run->lost[i] > 0) {
@@ -212,6 +216,9 @@ static void add_scope(struct strbuf *out, const struct report *report)
     }
     if (run->order_documented) {
         strbuf_puts(out, ", documented order only");
+    }
+    if (run->altered) {
+        strbuf_printf(out, ", program altered (%s)", run->altered);
     }
     if (run->rounded_sets > 0) {
         strbuf_printf(out, ", %" PRIu64 " byte set%s rounded", run->rounded_sets,

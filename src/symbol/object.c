@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUILD_ID_ROOM 129
+
 struct object {
     enum object_state state;
     Dwfl *dwfl;
@@ -30,19 +32,32 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
 };
 
-static bool is_same_build(Dwfl_Module *module, const char *build_id)
+static void build_id_of(Dwfl_Module *module, char *text, size_t room)
 {
     const unsigned char *bits = NULL;
     GElf_Addr address;
-    char text[129] = "";
     int i, length = dwfl_module_build_id(module, &bits, &address);
-    if (build_id[0] == '\0' || length <= 0) {
-        return build_id[0] == '\0' && length <= 0;
-    }
-    for (i = 0; i < length && i < 64; i++) {
+    text[0] = '\0';
+    for (i = 0; i < length && 2 * (size_t)i + 3 <= room; i++) {
         snprintf(text + 2 * i, 3, "%02x", bits[i]);
     }
+}
+
+static bool is_same_build(Dwfl_Module *module, const char *build_id)
+{
+    char text[BUILD_ID_ROOM];
+    build_id_of(module, text, sizeof text);
     return strcmp(text, build_id) == 0;
+}
+
+void object_read_build_id(const char *path, char *text, size_t room)
+{
+    struct object *object = object_open(path, "");
+    text[0] = '\0';
+    if (object && object->module) {
+        build_id_of(object->module, text, room);
+    }
+    object_close(object);
 }
 
 struct object *object_open(const char *path, const char *build_id)
@@ -218,6 +233,75 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
         frames[count - 1].function = symbol_name(object, at, false, arena);
     }
     return count;
+}
+
+/* Whether `path` is `file`, or ends in it at a folder's border. */
+static bool path_ends_in(const char *path, const char *file)
+{
+    size_t length = strlen(path), tail;
+    while (strncmp(file, "./", 2) == 0) {
+        file += 2;
+    }
+    tail = strlen(file);
+    return length >= tail && strcmp(path + length - tail, file) == 0 &&
+           (length == tail || path[length - tail - 1] == '/');
+}
+
+struct line_search {
+    const char *file;
+    uint32_t line;
+    void (*give)(void *self, uint64_t begin, uint64_t end);
+    void *self;
+    uint32_t *nearest;
+    size_t found;
+    uint64_t bias;
+};
+
+static void search_unit(struct line_search *search, Dwarf_Die *unit)
+{
+    Dwarf_Lines *lines;
+    size_t count, i;
+    if (dwarf_getsrclines(unit, &lines, &count) != 0) {
+        return;
+    }
+    for (i = 0; i + 1 < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i), *next = dwarf_onesrcline(lines, i + 1);
+        Dwarf_Addr begin, end;
+        bool ends = false;
+        int number = 0;
+        const char *path = dwarf_linesrc(line, NULL, NULL);
+        if (!path || dwarf_lineno(line, &number) != 0 || dwarf_lineendsequence(line, &ends) != 0 ||
+            ends || number <= 0 || !path_ends_in(path, search->file)) {
+            continue;
+        }
+        if ((uint32_t)number >= search->line &&
+            (*search->nearest == 0 || (uint32_t)number < *search->nearest)) {
+            *search->nearest = (uint32_t)number;
+        }
+        if ((uint32_t)number == search->line && dwarf_lineaddr(line, &begin) == 0 &&
+            dwarf_lineaddr(next, &end) == 0 && begin < end) {
+            search->give(search->self, begin + search->bias, end + search->bias);
+            search->found++;
+        }
+    }
+}
+
+size_t object_find_line(struct object *object, const char *file, uint32_t line,
+                        void (*give)(void *self, uint64_t begin, uint64_t end), void *self,
+                        uint32_t *nearest)
+{
+    struct line_search search = {file, line, give, self, nearest, 0, 0};
+    Dwarf_Die *unit = NULL;
+    Dwarf_Addr bias = 0;
+    *nearest = 0;
+    if (object->state != OBJECT_GOOD) {
+        return 0;
+    }
+    while ((unit = dwfl_module_nextcu(object->module, unit, &bias))) {
+        search.bias = bias - object->bias; /* addresses as in the file */
+        search_unit(&search, unit);
+    }
+    return search.found;
 }
 
 const char *object_library(void)

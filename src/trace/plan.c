@@ -271,6 +271,23 @@ static enum ssan_status parse_serialize(struct reading *reading)
     return parse_place(reading, PLAN_SERIALIZE, word);
 }
 
+static enum ssan_status parse_note(struct reading *reading)
+{
+    char words[1024];
+    size_t length;
+    while (reading->at < reading->end && isspace((unsigned char)*reading->at)) {
+        reading->at++;
+    }
+    length = (size_t)(reading->end - reading->at);
+    if (length == 0 || length >= sizeof words) {
+        return refuse(reading, "a note has 1 to 1023 characters", NULL);
+    }
+    memcpy(words, reading->at, length);
+    words[length] = '\0';
+    reading->at = reading->end;
+    return plan_add_note(reading->plan, words) ? SSAN_OK : no_memory(reading);
+}
+
 static bool is_policy(const char *word)
 {
     char *end;
@@ -301,7 +318,7 @@ static const struct {
 } directives[] = {
     {"policy", parse_policy},       {"items", parse_items}, {"together", parse_together},
     {"calls", parse_calls},         {"by", parse_by},       {"ignore", parse_ignore},
-    {"serialize", parse_serialize},
+    {"serialize", parse_serialize}, {"note", parse_note},
 };
 
 /* One line, [reading->at, reading->end). */
@@ -434,10 +451,26 @@ enum ssan_status plan_read(struct plan *plan, const char *words, struct ssan_err
                      words);
 }
 
+bool plan_add_note(struct plan *plan, const char *words)
+{
+    struct strbuf text = {0};
+    char *note;
+    strbuf_printf(&text, "%s%s%s", plan->note ? plan->note : "", plan->note ? ", " : "", words);
+    note = strbuf_take(&text);
+    if (!note) {
+        strbuf_finish(&text);
+        return false;
+    }
+    mem_free(plan->note);
+    plan->note = note;
+    return true;
+}
+
 bool plan_is_plain(const struct plan *plan)
 {
     return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&
-           plan->places.count == 0 && !plan->serialize_all && plan->serialize_streams.count == 0;
+           plan->places.count == 0 && !plan->serialize_all && plan->serialize_streams.count == 0 &&
+           !plan->note;
 }
 
 static void print_items(const struct plan *plan, struct strbuf *out)
@@ -495,6 +528,9 @@ void plan_print(const struct plan *plan, struct strbuf *out)
     if (plan->serialize_all) {
         strbuf_puts(out, "serialize all\n");
     }
+    if (plan->note) {
+        strbuf_printf(out, "note %s\n", plan->note);
+    }
     for (size_t i = 0; i < plan->serialize_streams.count; i++) {
         strbuf_printf(out, "serialize s%" PRIu32 "\n", plan->serialize_streams.items[i]);
     }
@@ -505,6 +541,8 @@ void plan_finish(struct plan *plan)
     for (size_t i = 0; i < plan->places.count; i++) {
         mem_free(plan->places.items[i].module);
     }
+    mem_free(plan->note);
+    plan->note = NULL;
     VEC_FREE(&plan->items);
     VEC_FREE(&plan->calls);
     VEC_FREE(&plan->bys);

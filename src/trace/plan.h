@@ -61,6 +61,7 @@ struct plan {
     VEC(struct plan_together) togethers;
     VEC(struct plan_place) places;
     bool serialize_all;
+    char *note; /* what the user asked for by them, in words; owned, NULL: none */
     VEC(uint32_t) serialize_streams;
 };
 
@@ -75,6 +76,8 @@ enum ssan_status plan_parse(struct plan *plan, const char *name, const char *tex
                             struct ssan_error *err);
 /* Reads `s1.2`; false when `text` doesn't begin with an item. *end: behind it. */
 bool plan_item_read(const char *text, struct plan_item *item, const char **end);
+/* Adds words to the note; false when out of memory. */
+bool plan_add_note(struct plan *plan, const char *words);
 /* True when the plan is no more than its policy. */
 bool plan_is_plain(const struct plan *plan);
 /* Appends the file that plan_parse reads back to the same plan. */

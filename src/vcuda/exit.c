@@ -10,6 +10,7 @@
 #include "vcuda/device.h"
 #include "vcuda/emit.h"
 #include "vcuda/output.h"
+#include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
@@ -64,6 +65,9 @@ static void end_process(int code)
             snapshot_finish();
         }
         device_unlock();
+    }
+    if (emit_is_on()) {
+        plan_sites_tell();
     }
     output_flush();
     emit_exit((uint32_t)code & 0xff);

@@ -43,8 +43,8 @@ static struct {
     size_t wanted, marked;  /* listed ones below are needed by a join; and are marked so */
     struct map call_places; /* key -> index + 1 */
     size_t next_call;
-    uint32_t gated;
-    struct rng rng; /* of the group at the head */
+    VEC(size_t) gated; /* places that calls wait for */
+    struct rng rng;    /* of the group at the head */
     uint32_t rng_group;
     /* Since when nothing could run because of the list, and the progress then; 0: not now. */
     int64_t blocked_since_ns;
@@ -110,6 +110,7 @@ void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls)
     VEC_FREE(&order.named); /* of the parent, in a forked child */
     map_finish(&order.by_item);
     map_finish(&order.call_places);
+    VEC_FREE(&order.gated);
     memset(&order, 0, sizeof order);
     order.plan = plan;
     order.limit_ns = limit_ns;
@@ -122,7 +123,11 @@ void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls)
 
 uint32_t plan_order_gated(void)
 {
-    return order.gated;
+    uint32_t count = 0;
+    for (size_t i = 0; i < order.gated.count; i++) {
+        count += order.gated.items[i] > order.next_call; /* the others are about to go on */
+    }
+    return count;
 }
 
 /* The calls whose number depends on how often a loop polls. */
@@ -143,7 +148,7 @@ static void tell(const struct call *call)
 static bool nobody_comes(void)
 {
     return !device.job && device.hostfuncs_running == 0 &&
-           device.joining + order.gated >= threads_free_to_run();
+           device.joining + plan_order_gated() >= threads_free_to_run();
 }
 
 static void tell_call_missing(void)
@@ -156,13 +161,25 @@ static void tell_call_missing(void)
     give_up(text);
 }
 
+static void forget_gated(size_t place)
+{
+    for (size_t i = 0; i < order.gated.count; i++) {
+        if (order.gated.items[i] == place) {
+            order.gated.items[i] = order.gated.items[--order.gated.count];
+            return;
+        }
+    }
+}
+
 /* Waits until it is the turn of the call that stands at `place` of the list. */
 static void wait_for_turn(size_t place)
 {
     int64_t since = device_now_ns();
     size_t seen = order.next_call;
     uint64_t progress = device.progress;
-    order.gated++;
+    if (!VEC_PUSH(&order.gated, place)) {
+        give_up("there was no memory for the schedule");
+    }
     pthread_cond_broadcast(&device.changed); /* a join may now see that all wait */
     while (order.on && order.next_call < place) {
         struct timespec until;
@@ -180,7 +197,7 @@ static void wait_for_turn(size_t place)
         until = (struct timespec){.tv_sec = now / 1000000000, .tv_nsec = now % 1000000000};
         pthread_cond_timedwait(&device.changed, &device.lock, &until);
     }
-    order.gated--;
+    forget_gated(place);
 }
 
 void plan_order_enter(struct call *call)

@@ -2,10 +2,11 @@
  * functions that it calls submit, too. Without such places no stack is looked at. */
 #include "vcuda/plan_sites.h"
 
+#include "vcuda/output.h"
 #include "vcuda/site.h"
 
 static const struct plan *plan;
-static bool has[2]; /* by enum plan_use */
+static bool has[2], met[2]; /* by enum plan_use: there are places; a call came from one */
 
 void plan_sites_take(const struct plan *take)
 {
@@ -25,6 +26,7 @@ static bool is_from(struct call *call, enum plan_use use)
     for (size_t i = 0; i < plan->places.count; i++) {
         const struct plan_place *place = &plan->places.items[i];
         if (place->use == use && site_passes(site, place->module, place->begin, place->end)) {
+            met[use] = true;
             return true;
         }
     }
@@ -47,4 +49,14 @@ bool plan_sites_serializes(struct call *call, const struct op *op)
         }
     }
     return plan->serialize_all || is_from(call, PLAN_SERIALIZE);
+}
+
+void plan_sites_tell(void)
+{
+    if (has[PLAN_IGNORE] && !met[PLAN_IGNORE]) {
+        output_error("no join or wait was called from the lines to ignore");
+    }
+    if (has[PLAN_SERIALIZE] && !met[PLAN_SERIALIZE]) {
+        output_error("nothing was submitted from the lines to serialize");
+    }
 }

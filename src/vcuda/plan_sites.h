@@ -12,5 +12,7 @@ void plan_sites_take(const struct plan *plan);
 bool plan_sites_ignores(struct call *call);
 /* The host waits for the item behind its submission. */
 bool plan_sites_serializes(struct call *call, const struct op *op);
+/* At the end of the program: tells on stderr of a use that no call was made for. */
+void plan_sites_tell(void);
 
 #endif

@@ -89,6 +89,22 @@ static void take_plan(void)
     plan_sites_take(&session.plan);
 }
 
+/* A plan of the user's own may leave calls out without saying it in words. */
+static const char *altered(const struct plan *plan)
+{
+    if (plan->note) {
+        return plan->note;
+    }
+    for (size_t i = 0; i < plan->places.count; i++) {
+        if (plan->places.items[i].use == PLAN_IGNORE) {
+            return "calls left out by the schedule";
+        }
+    }
+    return plan->places.count > 0 || plan->serialize_all || plan->serialize_streams.count > 0
+               ? "waits added by the schedule"
+               : "";
+}
+
 static void put_process(struct ssan_sink *sink)
 {
     char command[16384];
@@ -110,6 +126,7 @@ static void put_process(struct ssan_sink *sink)
         .host = SSAN_host_scope_OFF,
         .command = {command, length > 0 ? (uint32_t)length : 0},
         .schedule = ssan_str(device.schedule),
+        .altered = ssan_str(altered(&session.plan)),
         .written_by = ssan_str("streamsan " STREAMSAN_VERSION),
     };
     ssan_put(sink, &event);
