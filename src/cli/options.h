@@ -25,8 +25,8 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
     enum option_device device;
-    const char *schedule; /* what --schedule got */
-    struct plan plan;     /* the same, read */
+    const char *schedule;                /* what --schedule got */
+    struct plan plan;                    /* the same, read */
     VEC(const char *) ignore, serialize; /* words of --ignore, --serialize (plan_words.h) */
     bool documented, strict;
     const char *trace, *output; /* NULL: none given */

@@ -39,8 +39,8 @@ enum object_state object_state(const struct object *object);
 size_t object_resolve(struct object *object, uint64_t address, struct arena *arena,
                       struct object_frame frames[OBJECT_MAX_INLINED]);
 /* Calls give(self, begin, end) for each range of virtual addresses whose code is of `line` of
- * `file`; a relative file matches the end of a path. Returns how many there were; *nearest: the next
- * line of that file with code, 0 when there is no such file. */
+ * `file`; a relative file matches the end of a path. Returns how many there were; *nearest: the
+ * next line of that file with code, 0 when there is no such file. */
 size_t object_find_line(struct object *object, const char *file, uint32_t line,
                         void (*give)(void *self, uint64_t begin, uint64_t end), void *self,
                         uint32_t *nearest);

@@ -25,10 +25,11 @@
 #define CONTROL_SNAPSHOT 2u /* the contents of memory are kept in <live trace>.memory */
 
 struct control_page {
-    uint64_t magic;          /* tool, before the target starts */
-    uint32_t version;        /* tool */
-    uint32_t flags;          /* tool: CONTROL_* */
-    char schedule[1024];     /* tool: what --schedule got (eager, order:..., file:...), cut where it
+    uint64_t magic;   /* tool, before the target starts */
+    uint32_t version; /* tool */
+    uint32_t flags;   /* tool: CONTROL_* */
+    char
+        schedule[1024];      /* tool: what --schedule got (eager, order:..., file:...), cut where it
                                 is longer; what counts is CONTROL_PLAN where it exists; NUL-terminated */
     uint64_t findings_asked; /* targets: highest request number of query_findings, by atomic add */
     uint64_t findings_answered;  /* tool: request up to which `findings` is right */

@@ -168,7 +168,7 @@ struct call {
     const char *name;
     const void *frame; /* of the entry point, for the stack */
     uint32_t thread;
-    uint32_t site; /* 0: not asked for yet */
+    uint32_t site;          /* 0: not asked for yet */
     uint32_t number, query; /* as in plan_call; 0: not counted */
     cudaError_t error;
     bool locked;
