@@ -5,6 +5,7 @@
  * those of the search. */
 #include "audit/audit.h"
 
+#include "audit/accident.h"
 #include "audit/cover.h"
 #include "audit/rerun.h"
 #include "audit/tell.h"
@@ -89,6 +90,8 @@ static enum ssan_status audit_all(struct auditing *auditing, const struct engine
                                options->max_runs ? options->max_runs : RUNS_DEFAULT,
                                &audit->together_exact, err);
     }
+    status = status == SSAN_OK ? accidents_find(audit, &auditing->rerun, err) : status;
+    status = status == SSAN_OK ? assumption_judge(audit, &auditing->rerun, err) : status;
     audit->runs = auditing->rerun.runs;
     return status == SSAN_OK ? tell(audit, &auditing->sites, &auditing->history, source, err)
                              : status;
@@ -118,5 +121,7 @@ enum ssan_status audit_run(struct audit *audit, const struct engine *engine,
 
 void audit_finish(struct audit *audit)
 {
+    report_finish(&audit->accidental);
+    report_finish(&audit->assumed);
     report_finish(&audit->report);
 }

@@ -51,19 +51,48 @@ struct audit_site {
     size_t cover_count;
 };
 
+/* What an accidental order rests on. */
+enum audit_rest {
+    AUDIT_RESTS_LEGACY = 1, /* the legacy stream and the blocking ones wait for each other */
+    AUDIT_RESTS_DEVICE = 2, /* device-wide synchronisation */
+    AUDIT_RESTS_CALL = 4,   /* a call that blocks: a copy, a memset, a free */
+};
+
+/* Two operations in order that no event and no stream or event synchronisation gives. */
+struct audit_accident {
+    const struct report *in;       /* whose tables it refers to */
+    const struct finding *finding; /* what the trace has without that: first and then */
+    const struct fix *fix;         /* re-checked; NULL: none is known */
+    unsigned rests; /* of enum audit_rest: each that alone would break it; 0: several, none alone */
+};
+
 struct audit {
     struct report report;     /* tables, run and totals; its findings are not set */
     struct audit_site *sites; /* in order of the trace */
     size_t site_count, load_bearing, redundant;
-    size_t together;     /* how many can go together */
-    bool together_exact; /* no larger set can; else none was found */
-    uint64_t runs;       /* how often the trace was judged again */
+    size_t together;          /* how many can go together */
+    bool together_exact;      /* no larger set can; else none was found */
+    struct report accidental; /* tables of `accidents` */
+    struct audit_accident *accidents;
+    size_t accident_count;
+    unsigned assume;       /* as options.assume; 0: nothing was */
+    struct report assumed; /* of the trace as if built so: the findings that appear */
+    uint64_t runs;         /* how often the trace was judged again */
+};
+
+/* How the trace is judged as if the program had been built. */
+enum audit_assume {
+    AUDIT_ASSUME_NON_BLOCKING = 1, /* streams are created with cudaStreamNonBlocking */
+    AUDIT_ASSUME_PER_THREAD = 2,   /* default streams are per thread */
 };
 
 struct audit_options {
     struct engine_options engine; /* threads and shadow limit count */
     bool order_documented;
-    uint64_t max_runs;                       /* for the search of the largest set, about; 0: 500 */
+    unsigned assume;             /* of enum audit_assume, all at once; 0: nothing */
+    const struct report *report; /* on the trace as it is; borrowed until audit_finish, may be
+                                    NULL: no finding of it is known */
+    uint64_t max_runs;           /* for the search of the largest set, about; 0: 500 */
     void (*step)(void *self, uint64_t runs); /* told before each re-run; may be NULL */
     void *step_self;
 };

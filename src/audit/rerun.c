@@ -76,6 +76,13 @@ static bool copy_bytes(struct rerun *rerun, struct hazard *hazard)
     return true;
 }
 
+static bool is_fresh(const struct rerun *rerun, const struct hazard *hazard, uint64_t key)
+{
+    const uint64_t *known = map_find(&rerun->known, key);
+    const enum severity severity = rerun_severity(rerun, hazard);
+    return severity != SEVERITY_ADVICE && (!known || *known <= (uint64_t)severity);
+}
+
 /* What the run has and the trace as it is has not. False when out of memory. */
 static bool compare(struct rerun *rerun, const struct engine *engine, bool *found,
                     struct fresh_list *fresh, size_t keep)
@@ -87,8 +94,7 @@ static bool compare(struct rerun *rerun, const struct engine *engine, bool *foun
         struct fresh one = {.hazard = hazards[i],
                             .key = hazard_key(rerun->history, &hazards[i]),
                             .severity = rerun_severity(rerun, &hazards[i])};
-        const uint64_t *known = map_find(&rerun->known, one.key);
-        if (one.severity == SEVERITY_ADVICE || (known && *known > (uint64_t)one.severity)) {
+        if (!is_fresh(rerun, &hazards[i], one.key)) {
             continue;
         }
         *found = true;
@@ -103,41 +109,74 @@ static bool compare(struct rerun *rerun, const struct engine *engine, bool *foun
     return true;
 }
 
-/* Feeds the whole trace. */
-static enum ssan_status feed(struct rerun *rerun, struct engine *engine, struct ssan_error *err)
+bool rerun_fresh_keys(const struct rerun *rerun, const struct engine *engine, struct map *keys)
+{
+    size_t count;
+    const struct hazard *hazards = engine_hazards(engine, &count);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = hazard_key(rerun->history, &hazards[i]);
+        if (is_fresh(rerun, &hazards[i], key) && !map_set(keys, key, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Feeds the whole trace: what there was of it when it was judged first. */
+static enum ssan_status feed(struct ssan_source *source, struct engine *engine,
+                             struct ssan_error *err)
 {
     enum ssan_status status = SSAN_OK;
+    enum ssan_next next = SSAN_NEXT_EVENT;
     struct ssan_event event;
-    for (uint64_t i = 0; status == SSAN_OK && i < rerun->history->event_count; i++) {
-        if (ssan_next(rerun->source, &event, err) != SSAN_NEXT_EVENT) {
-            return ssan_fail(err, SSAN_IO, 0, "the trace changed while it was read again");
+    while (status == SSAN_OK && next == SSAN_NEXT_EVENT) {
+        next = ssan_next(source, &event, err);
+        if (next == SSAN_NEXT_EVENT) {
+            status = engine_feed(engine, &event, err);
+        } else if (next == SSAN_NEXT_ERROR) {
+            return err && err->status ? err->status : SSAN_IO;
         }
-        status = engine_feed(engine, &event, err);
     }
     return status == SSAN_OK ? engine_finish(engine, err) : status;
+}
+
+enum ssan_status rerun_judge(struct rerun *rerun, struct ssan_source *source,
+                             const struct edit *edits, size_t edit_count, struct engine **engine,
+                             struct ssan_error *err)
+{
+    struct engine_options options = rerun->options->engine;
+    options.edits = edits;
+    options.edit_count = edit_count;
+    *engine = NULL;
+    if (rerun->options->step) {
+        rerun->options->step(rerun->options->step_self, rerun->runs);
+    }
+    rerun->runs++;
+    if (!source->rewind(source)) {
+        return ssan_fail(err, SSAN_IO, 0, "the trace can't be read a second time");
+    }
+    struct engine *run = engine_create(&options);
+    if (!run) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    const enum ssan_status status = feed(source, run, err);
+    if (status == SSAN_OK) {
+        *engine = run;
+    } else {
+        engine_destroy(run);
+    }
+    return status;
 }
 
 enum ssan_status rerun_without(struct rerun *rerun, struct drops *drops, bool *found,
                                struct fresh_list *fresh, size_t keep, struct ssan_error *err)
 {
+    struct engine *engine = NULL;
     if (drops->count > 0) {
         qsort(drops->items, drops->count, sizeof *drops->items, by_position);
     }
-    struct engine_options options = rerun->options->engine;
-    options.edits = drops->items;
-    options.edit_count = drops->count;
-    if (rerun->options->step) {
-        rerun->options->step(rerun->options->step_self, rerun->runs);
-    }
-    rerun->runs++;
-    if (!rerun->source->rewind(rerun->source)) {
-        return ssan_fail(err, SSAN_IO, 0, "the trace can't be read a second time");
-    }
-    struct engine *engine = engine_create(&options);
-    if (!engine) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-    }
-    enum ssan_status status = feed(rerun, engine, err);
+    enum ssan_status status =
+        rerun_judge(rerun, rerun->source, drops->items, drops->count, &engine, err);
     if (status == SSAN_OK && !compare(rerun, engine, found, fresh, keep)) {
         status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }

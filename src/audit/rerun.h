@@ -33,6 +33,16 @@ bool drops_add(struct drops *drops, uint64_t position);
 enum ssan_status rerun_without(struct rerun *rerun, struct drops *drops, bool *found,
                                struct fresh_list *fresh, size_t keep, struct ssan_error *err);
 
+/* An engine that has judged `source` to its end (the trace, or an altered one); it is the caller's.
+ * SSAN_FORMAT: such a trace can't be. */
+enum ssan_status rerun_judge(struct rerun *rerun, struct ssan_source *source,
+                             const struct edit *edits, size_t edit_count, struct engine **engine,
+                             struct ssan_error *err);
+
+/* The keys of what an engine has and the trace as it is has not (keys -> 1). For sources that keep
+ * the positions of events. False when out of memory. */
+bool rerun_fresh_keys(const struct rerun *rerun, const struct engine *engine, struct map *keys);
+
 enum severity rerun_severity(const struct rerun *rerun, const struct hazard *hazard);
 void rerun_finish(struct rerun *rerun);
 

@@ -46,6 +46,8 @@ static int print(const struct options *options, struct audit *audit, const struc
     int code = verdict.exit_code;
     audit->report.run = report->run;
     audit->report.totals = report->totals;
+    audit->accidental.run = report->run;
+    audit->assumed.run.submitting_threads = report->run.submitting_threads;
     if (options->quiet && !options->output) {
         strbuf_clear(&text);
     } else if (options->format == FORMAT_JSON) {
@@ -72,6 +74,9 @@ static int audit_feed(const struct options *options, struct feed *feed, struct r
         .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
                    .shadow_limit_bytes = options->shadow_limit},
         .order_documented = options->documented,
+        .assume = (options->assume & ASSUME_NON_BLOCKING ? AUDIT_ASSUME_NON_BLOCKING : 0) |
+                  (options->assume & ASSUME_PER_THREAD ? AUDIT_ASSUME_PER_THREAD : 0),
+        .report = report,
         .step = step,
         .step_self = &progress,
     };

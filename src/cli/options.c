@@ -270,6 +270,7 @@ static error_t take_option(struct reading *reading, int key, const char *word)
     }
     options->device = key == KEY_DEVICE ? (enum option_device)value : options->device;
     options->documented = key == KEY_ORDER ? value : options->documented;
+    options->assume |= key == KEY_ASSUME ? (unsigned)value : 0;
     options->strict = key == KEY_THREADS ? value : options->strict;
     options->format = key == KEY_FORMAT ? (enum option_format)value : options->format;
     options->color = key == KEY_COLOR ? (enum option_color)value : options->color;

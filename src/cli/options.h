@@ -21,6 +21,7 @@ enum verb_mask {
 };
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
 enum option_format { FORMAT_TEXT, FORMAT_SHORT, FORMAT_JSON };
+enum option_assume { ASSUME_NON_BLOCKING = 1, ASSUME_PER_THREAD = 2 };
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -32,6 +33,7 @@ struct options {
     const char *trace, *output; /* NULL: none given */
     enum option_format format;
     enum option_color color;
+    unsigned assume; /* of enum option_assume */
     bool quiet, verbose, with_addresses;
     struct suppress_list suppressions; /* of all files of --suppressions */
     bool print_suppressions;

@@ -342,6 +342,7 @@ static struct finding *make_finding(struct explainer *explainer, size_t index)
     }
     *finding = (struct finding){
         .id = explainer->ids[index],
+        .key = work->key,
         .check = hazard->check,
         .severity = work->severity,
         .sureness = hazard->sureness,

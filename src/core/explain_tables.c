@@ -318,6 +318,7 @@ static bool fill_item(struct tables *tables, struct report_op *op, uint32_t inde
     op->stream = tables_stream(tables, item->stream);
     op->thread = item->thread;
     op->seq = item->seq;
+    op->op = item->op;
     op->name = item->name[0] ? item->name : NULL;
     op->call = item->call[0] ? item->call : NULL;
     op->event = tables_event(tables, item->event);

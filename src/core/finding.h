@@ -74,6 +74,7 @@ struct report_op {
     uint32_t thread;
     uint32_t seq;
     uint64_t position; /* in the trace: tells issue order */
+    uint64_t op;       /* id in the trace of an item of a stream, else 0 */
     const char *name;  /* kernel or host function, demangled, no arguments */
     const char *call;
     uint32_t grid[3], block[3];
@@ -231,6 +232,7 @@ struct diagnosis {
 
 struct finding {
     const char *id; /* 8 hexadecimal digits; what it hashes: explain_ids.c */
+    uint64_t key;   /* same for the same hazard in re-runs of one trace, whatever changed */
     enum check check;
     enum severity severity;
     enum sureness sureness;

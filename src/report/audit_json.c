@@ -85,6 +85,83 @@ static json_t *site_object(struct json_build *build, const struct audit_site *si
     return object;
 }
 
+static json_t *accident_object(struct json_build *build, const struct audit_accident *accident)
+{
+    static const struct {
+        unsigned rest;
+        const char *word;
+    } words[] = {
+        {AUDIT_RESTS_LEGACY, "legacy"}, {AUDIT_RESTS_DEVICE, "device"}, {AUDIT_RESTS_CALL, "call"}};
+    const struct finding *finding = accident->finding;
+    json_t *object = json_object(), *rests = json_array();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (accident->rests & words[i].rest) {
+            json_add(build, rests, json_string(words[i].word));
+        }
+    }
+    json_put(build, object, "rule", json_string(check_info(finding->check)->id));
+    json_put(build, object, "message", json_message(build, finding));
+    json_put(build, object, "rests_on", rests);
+    json_put(build, object, "buffer", json_buffer_id(finding->buffer));
+    json_put(build, object, "ranges", json_ranges(build, &finding->bytes));
+    json_put(build, object, "first", json_side(build, &finding->first));
+    json_put(build, object, "then", json_side(build, &finding->then));
+    json_put(build, object, "edits", json_edits(build, accident->fix));
+    return object;
+}
+
+/* Accidents of one report, with its tables. */
+static json_t *accidental_object(struct json_build *outer, const struct audit *audit,
+                                 const struct report *report)
+{
+    struct json_build build = {report, false, outer->with_addresses};
+    json_t *object = json_object(), *pairs = json_array();
+    json_tables(&build, object);
+    for (size_t i = 0; i < audit->accident_count; i++) {
+        if (audit->accidents[i].in == report) {
+            json_add(&build, pairs, accident_object(&build, &audit->accidents[i]));
+        }
+    }
+    json_put(&build, object, "pairs", pairs);
+    outer->failed |= build.failed;
+    return object;
+}
+
+/* One object for each report that accidents refer to. */
+static json_t *accidental_array(struct json_build *build, const struct audit *audit)
+{
+    json_t *array = json_array();
+    const struct report *last = NULL;
+    for (size_t i = 0; i < audit->accident_count; i++) {
+        if (audit->accidents[i].in != last) { /* those of one report stand together */
+            last = audit->accidents[i].in;
+            json_add(build, array, accidental_object(build, audit, last));
+        }
+    }
+    return array;
+}
+
+static json_t *assumed_value(struct json_build *build, const struct audit *audit)
+{
+    json_t *object, *what;
+    if (audit->assume == 0) {
+        return json_null();
+    }
+    const struct verdict verdict = verdict_decide(&audit->assumed, 0, 0);
+    object = json_object();
+    what = json_array();
+    if (audit->assume & AUDIT_ASSUME_NON_BLOCKING) {
+        json_add(build, what, json_string("non-blocking"));
+    }
+    if (audit->assume & AUDIT_ASSUME_PER_THREAD) {
+        json_add(build, what, json_string("per-thread-default-stream"));
+    }
+    json_put(build, object, "what", what);
+    json_put(build, object, "report",
+             json_report(&audit->assumed, &verdict, build->with_addresses));
+    return object;
+}
+
 static json_t *summary_object(struct json_build *build, const struct audit *audit,
                               const struct verdict *verdict)
 {
@@ -93,6 +170,7 @@ static json_t *summary_object(struct json_build *build, const struct audit *audi
     json_put(build, object, "redundant", json_number(audit->redundant));
     json_put(build, object, "together", json_number(audit->together));
     json_put(build, object, "together_exact", json_boolean(audit->together_exact));
+    json_put(build, object, "accidental", json_number(audit->accident_count));
     json_put(build, object, "runs", json_number(audit->runs));
     json_put(build, object, "verdict", json_string(verdict_word(verdict->kind)));
     json_put(build, object, "errors", json_number(verdict->errors));
@@ -115,6 +193,8 @@ bool report_audit_json(struct strbuf *out, const struct audit *audit, const stru
         json_add(&build, sites, site_object(&build, &audit->sites[i]));
     }
     json_put(&build, root, "sites", sites);
+    json_put(&build, root, "accidental", accidental_array(&build, audit));
+    json_put(&build, root, "assumed", assumed_value(&build, audit));
     json_put(&build, root, "summary", summary_object(&build, audit, verdict));
     if (build.failed) {
         json_decref(root);

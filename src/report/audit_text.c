@@ -2,7 +2,7 @@
  * protects, what covers a redundant one, and the summary with both counts.
  *
  * Titles are never wrapped; bodies keep to REPORT_COLUMNS. Cost: linear in what is printed. */
-#include "report/audit.h"
+#include "report/audit_parts.h"
 
 #include "report/text_parts.h"
 
@@ -260,12 +260,18 @@ void report_audit_text(struct strbuf *out, const struct audit *audit, const stru
             strbuf_puts(out, "\n");
         }
     }
+    audit_text_accidents(out, audit, options, titles_only);
+    audit_text_assumed(out, audit, options, titles_only);
     strbuf_printf(out,
                   "%saudit: %zu load-bearing, %zu redundant of %zu synchronisation call sites; "
                   "the trace was judged %" PRIu64 " %s\n",
                   audit->site_count > 0 ? "\n" : "", audit->load_bearing, audit->redundant,
                   audit->site_count, audit->runs + 1, audit->runs == 0 ? "time" : "times");
     add_together(out, audit);
+    if (audit->accident_count > 0) {
+        strbuf_printf(out, "accidental: %zu %s of operations in order by accident only\n",
+                      audit->accident_count, audit->accident_count == 1 ? "pair" : "pairs");
+    }
     if (verdict->errors > 0) {
         strbuf_printf(out,
                       "the trace has %zu %s as it is: a call is load-bearing here for what its "

@@ -154,15 +154,11 @@ static json_t *missing_value(struct json_build *build, const struct finding *fin
     return object;
 }
 
-static json_t *fix_value(struct json_build *build, const struct fix *fix)
+json_t *json_edits(struct json_build *build, const struct fix *fix)
 {
-    json_t *object, *edits;
+    json_t *edits = json_array();
     size_t i;
-    if (!fix || !fix->checked) {
-        return json_null();
-    }
-    edits = json_array();
-    for (i = 0; i < fix->edit_count; i++) {
+    for (i = 0; fix && i < fix->edit_count; i++) {
         const struct source_edit *edit = &fix->edits[i];
         json_t *one = json_object();
         json_put(build, one, "file", json_text(edit->file));
@@ -173,13 +169,22 @@ static json_t *fix_value(struct json_build *build, const struct fix *fix)
         }
         json_add(build, edits, one);
     }
+    return edits;
+}
+
+static json_t *fix_value(struct json_build *build, const struct fix *fix)
+{
+    json_t *object;
+    if (!fix || !fix->checked) {
+        return json_null();
+    }
     object = json_object();
     json_put(build, object, "kind", json_text(fix_word(fix->kind)));
     json_put(build, object, "checked", json_boolean(fix->checked));
     json_put(build, object, "partial", json_boolean(fix->partial));
     json_put(build, object, "removes", text_array(build, fix->removes, fix->remove_count));
     json_put(build, object, "leaves", text_array(build, fix->leaves, fix->leave_count));
-    json_put(build, object, "edits", edits);
+    json_put(build, object, "edits", json_edits(build, fix));
     return object;
 }
 

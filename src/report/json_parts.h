@@ -35,6 +35,7 @@ json_t *json_stream_id(const struct report *report, int stream); /* "s1" or null
 json_t *json_tool(struct json_build *build);
 json_t *json_run(struct json_build *build, const struct verdict *verdict);
 json_t *json_side(struct json_build *build, const struct finding_side *side);
+json_t *json_edits(struct json_build *build, const struct fix *fix); /* [] for NULL */
 json_t *json_message(struct json_build *build, const struct finding *finding);
 
 /* A whole report; NULL when out of memory. */

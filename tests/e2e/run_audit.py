@@ -39,14 +39,18 @@ def audited(trace, *options, code=0):
     done = execute([TOOL, "audit", "--format", "json", *options, trace])
     check(done.returncode == code, f"audit: exit {done.returncode}, expected {code}\n{done.stderr}")
     audit = json.loads(done.stdout)
-    for schema in (SCHEMA, SHARED_PARTS):
+    documents = [(audit, SCHEMA), (audit, SHARED_PARTS), *((a, SHARED_PARTS) for a in audit["accidental"])]
+    if audit["assumed"]:
+        documents.append((audit["assumed"]["report"], harness.SCHEMA))
+    for document, schema in documents:
         try:
-            jsonschema.validate(audit, schema)
+            jsonschema.validate(document, schema)
         except jsonschema.ValidationError as error:
             raise Failure(f"it does not keep to docs/audit.schema.json: {error.json_path}: {error.message}") from error
     summary, sites = audit["summary"], audit["sites"]
     check(summary["load_bearing"] == sum(s["verdict"] == "load-bearing" for s in sites), "the count of load-bearing calls")
     check(summary["redundant"] == sum(s["verdict"] == "redundant" for s in sites), "the count of redundant calls")
+    check(summary["accidental"] == sum(len(a["pairs"]) for a in audit["accidental"]), "the count of accidental order")
     check(summary["together"] == sum(s["together"] for s in sites), "the count of those that can go together")
     for site in sites:
         check(bool(site["protects"]) == (site["verdict"] == "load-bearing") and (site["why"] is None) == bool(site["protects"]),
