@@ -38,12 +38,13 @@ static void step(void *self, uint64_t runs)
 /* Prints lines and verdict; returns the exit code. */
 static int print(const struct options *options, struct audit *audit, const struct report *report)
 {
-    const struct verdict verdict = verdict_decide(report, 0, options->error_exitcode);
+    struct verdict verdict = verdict_decide(report, 0, options->error_exitcode);
     const struct text_options how = {!options->output && judge_wants_color(options, STDOUT_FILENO),
                                      options->verbose, options->quiet, options->with_addresses};
-    struct strbuf text = {0}, line = {0};
+    struct strbuf text = {0};
     struct ssan_error err = {0};
-    int code = verdict.exit_code;
+    bool written;
+    int code;
     audit->report.run = report->run;
     audit->report.totals = report->totals;
     audit->accidental.run = report->run;
@@ -55,14 +56,11 @@ static int print(const struct options *options, struct audit *audit, const struc
     } else {
         report_audit_text(&text, audit, &verdict, &how, options->format == FORMAT_SHORT);
     }
-    if (output_write(options->output, STDOUT_FILENO, &text, &err) != SSAN_OK) {
-        code = command_fail("audit", &err);
-    }
-    verdict_line(&line, report, &verdict);
-    output_write(NULL, STDERR_FILENO, &line, NULL);
+    written = output_write(options->output, STDOUT_FILENO, &text, &err) == SSAN_OK;
+    code = written ? 0 : command_fail("audit", &err);
+    judge_verdict("audit", report, &verdict);
     strbuf_finish(&text);
-    strbuf_finish(&line);
-    return code;
+    return written ? verdict.exit_code : code;
 }
 
 /* Judges a trace that was read, again and again. */

@@ -221,9 +221,7 @@ static void tell_unused(const struct judge *judge, const struct report *report)
     strbuf_finish(&text);
 }
 
-/* Prints the verdict line; without memory for it a shorter one, under which nothing is clean. */
-static void print_verdict(const struct judge *judge, const struct report *report,
-                          struct verdict *verdict)
+void judge_verdict(const char *verb, const struct report *report, struct verdict *verdict)
 {
     struct strbuf line = {0};
     verdict_line(&line, report, verdict);
@@ -233,7 +231,7 @@ static void print_verdict(const struct judge *judge, const struct report *report
             verdict->exit_code = EXIT_CODE_INCOMPLETE;
         }
         dprintf(STDERR_FILENO, "streamsan: %s: %s ran out of memory\n", verdict_word(verdict->kind),
-                judge->verb);
+                verb);
     } else {
         output_write(NULL, STDERR_FILENO, &line, NULL);
     }
@@ -254,7 +252,7 @@ static int print(const struct judge *judge, struct report *report)
         verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
     }
     tell_unused(judge, report);
-    print_verdict(judge, report, &verdict);
+    judge_verdict(judge->verb, report, &verdict);
     strbuf_finish(&text);
     return verdict.exit_code;
 }

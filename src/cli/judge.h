@@ -48,4 +48,8 @@ void judge_report(struct report *report, const struct judge *judge, struct feed 
 /* Whether text for a descriptor gets colours. */
 bool judge_wants_color(const struct options *options, int fd);
 
+/* Prints the verdict line to stderr; without memory for it a shorter one, under which nothing is
+ * clean: *verdict is then incomplete. */
+void judge_verdict(const char *verb, const struct report *report, struct verdict *verdict);
+
 #endif
