@@ -273,19 +273,22 @@ static enum ssan_status parse_serialize(struct reading *reading)
 
 static enum ssan_status parse_note(struct reading *reading)
 {
-    char words[1024];
-    size_t length;
+    char *words;
+    bool ok;
     while (reading->at < reading->end && isspace((unsigned char)*reading->at)) {
         reading->at++;
     }
-    length = (size_t)(reading->end - reading->at);
-    if (length == 0 || length >= sizeof words) {
-        return refuse(reading, "a note has 1 to 1023 characters", NULL);
+    while (reading->end > reading->at && isspace((unsigned char)reading->end[-1])) {
+        reading->end--;
     }
-    memcpy(words, reading->at, length);
-    words[length] = '\0';
+    if (reading->at == reading->end) {
+        return refuse(reading, "a note needs words", NULL);
+    }
+    words = mem_strndup(reading->at, (size_t)(reading->end - reading->at));
     reading->at = reading->end;
-    return plan_add_note(reading->plan, words) ? SSAN_OK : no_memory(reading);
+    ok = words && plan_add_note(reading->plan, words);
+    mem_free(words);
+    return ok ? SSAN_OK : no_memory(reading);
 }
 
 static bool is_policy(const char *word)
