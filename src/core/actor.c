@@ -21,19 +21,8 @@ struct actor *actor_create(struct actors *actors)
     return actor;
 }
 
-struct actor *actor_ref(struct actor *actor)
+void actor_drop_slow(struct actors *actors, struct actor *actor)
 {
-    if (actor) {
-        actor->refs++;
-    }
-    return actor;
-}
-
-void actor_drop(struct actors *actors, struct actor *actor)
-{
-    if (!actor || --actor->refs > 0) {
-        return;
-    }
     times_drop(actors->clocks, &actor->late);
     actors->bytes -= sizeof *actor;
     memcpy(&actor->position, &actors->spare, sizeof(struct actor *));

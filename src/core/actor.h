@@ -30,8 +30,25 @@ struct actors {
 
 /* Zeroed, one reference; NULL when out of memory. */
 struct actor *actor_create(struct actors *actors);
-struct actor *actor_ref(struct actor *actor);
-void actor_drop(struct actors *actors, struct actor *actor);
+/* The last reference has gone. */
+void actor_drop_slow(struct actors *actors, struct actor *actor);
+
+static inline struct actor *actor_ref(struct actor *actor)
+{
+    if (actor) {
+        actor->refs++;
+    }
+    return actor;
+}
+
+/* Gives a reference back; fast as long as others hold the actor. */
+static inline void actor_drop(struct actors *actors, struct actor *actor)
+{
+    if (actor && --actor->refs == 0) {
+        actor_drop_slow(actors, actor);
+    }
+}
+
 void actors_finish(struct actors *actors);
 
 /* Static places: side kind, operation kind, site, name, stream flavour -> a small id from 1. */

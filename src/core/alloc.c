@@ -3,7 +3,10 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(SPANS_RECENT == 1u << 6, "the hash in spans_hold has 6 bits");
 
 struct buffer *buffer_create(const struct ssan_ev_alloc *event, uint32_t place)
 {
@@ -56,6 +59,17 @@ struct span *spans_find(const struct spans *spans, uint64_t at)
 {
     size_t index = find(spans, at);
     return index < spans->count ? &spans->items[index] : NULL;
+}
+
+struct span *spans_hold(struct spans *spans, uint64_t at)
+{
+    uint32_t *recent = &spans->recent[at * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+    size_t index = *recent;
+    if (index >= spans->count || at < spans->items[index].begin || at >= spans->items[index].end) {
+        index = find(spans, at);
+        *recent = (uint32_t)index;
+    }
+    return index < spans->count && spans->items[index].begin <= at ? &spans->items[index] : NULL;
 }
 
 static void insert(struct spans *spans, size_t at, struct span span)

@@ -29,9 +29,12 @@ struct span {
     struct buffer *buffer; /* one reference */
 };
 
+#define SPANS_RECENT 64u
+
 struct spans {
     struct span *items;
     size_t count, room;
+    uint32_t recent[SPANS_RECENT]; /* where addresses were found last, by their hash: a guess */
 };
 
 struct buffer *buffer_create(const struct ssan_ev_alloc *event, uint32_t place);
@@ -41,6 +44,8 @@ void buffer_drop(struct buffer *buffer, struct shadow_owner *owner);
 
 /* First span that ends behind `at`, or NULL. */
 struct span *spans_find(const struct spans *spans, uint64_t at);
+/* The span that holds `at`, or NULL; fast for addresses that were asked for before. */
+struct span *spans_hold(struct spans *spans, uint64_t at);
 /* Cuts [begin, end) out of all spans, then adds it for `buffer` (takes a reference); NULL: only
  * cuts. */
 bool spans_put(struct spans *spans, uint64_t begin, uint64_t end, struct buffer *buffer,

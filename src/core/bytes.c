@@ -74,8 +74,8 @@ static bool push(struct bytes *set, struct piece piece)
     return true;
 }
 
-bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
-                   uint64_t count, uint32_t site, uint32_t width)
+bool bytes_add_run_slow(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
+                        uint64_t count, uint32_t site, uint32_t width)
 {
     if (length == 0 || count == 0) {
         return true;
@@ -325,7 +325,7 @@ static void measure(struct bytes *set)
     }
 }
 
-bool bytes_seal(struct bytes *set)
+bool bytes_seal_slow(struct bytes *set)
 {
     bool fine = true;
     if (set->count > 1) {
@@ -447,7 +447,7 @@ bool bytes_round(struct bytes *set, uint64_t unit)
     return true;
 }
 
-uint64_t bytes_held(const struct bytes *set)
+uint64_t bytes_held_slow(const struct bytes *set)
 {
     uint64_t held = (uint64_t)set->room * sizeof(struct piece);
     for (size_t i = 0; set->leaves && i < set->count; i++) {
@@ -475,7 +475,7 @@ bool verify_bytes(const struct bytes *set)
     return true;
 }
 
-void bytes_finish(struct bytes *set)
+void bytes_finish_slow(struct bytes *set)
 {
     for (size_t i = 0; set->leaves && i < set->count; i++) {
         if (bytes_pieces(set)[i].length == 0) {
@@ -485,5 +485,4 @@ void bytes_finish(struct bytes *set)
     if (set->room > 0) {
         mem_free(set->many);
     }
-    *set = (struct bytes){0};
 }

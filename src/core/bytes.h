@@ -50,16 +50,40 @@ static inline struct piece *bytes_pieces(const struct bytes *set)
     return set->room > 0 ? set->many : &((struct bytes *)set)->one;
 }
 
+bool bytes_add_run_slow(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
+                        uint64_t count, uint32_t site, uint32_t width);
+
 /* False when out of memory (the set is then unusable but safe to finish). Ranges never wrap:
- * callers check. */
-bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length, uint64_t stride,
-                   uint64_t count, uint32_t site, uint32_t width);
+ * callers check. Fast for the one dense run that most sets are. */
+static inline bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t length,
+                                 uint64_t stride, uint64_t count, uint32_t site, uint32_t width)
+{
+    if (set->count + set->room > 0 || count != 1 || length == 0) {
+        return bytes_add_run_slow(set, address, length, stride, count, site, width);
+    }
+    set->one = (struct piece){
+        .begin = address, .length = length, .count = 1, .site = site, .width = width};
+    set->count = 1;
+    set->begin = address;
+    set->end = address + length;
+    return true;
+}
 /* `bits`: LEAF_WORDS words, copied; `address` a multiple of LEAF_BYTES. */
 bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
                     uint32_t width);
+bool bytes_seal_slow(struct bytes *set);
+
 /* Sorts, joins touching runs of a line and packs crowded leaves into bitmaps. Before all functions
  * below. */
-bool bytes_seal(struct bytes *set);
+static inline bool bytes_seal(struct bytes *set)
+{
+    if (set->count != 1 || set->room > 0) {
+        return bytes_seal_slow(set);
+    }
+    set->reach = set->end - set->begin;
+    set->sealed = 1;
+    return true;
+}
 
 /* One stretch of bytes in both sets; `a` is the piece of the first set. False stops the walk. */
 struct bytes_visitor {
@@ -83,10 +107,23 @@ bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct by
 /* Rounds every piece out to multiples of `unit` (a power of two) and joins what touches; lines are
  * lost. */
 bool bytes_round(struct bytes *set, uint64_t unit);
-/* Heap bytes held. */
-uint64_t bytes_held(const struct bytes *set);
+uint64_t bytes_held_slow(const struct bytes *set);
+void bytes_finish_slow(struct bytes *set);
 bool verify_bytes(const struct bytes *set);
-void bytes_finish(struct bytes *set);
+
+/* Heap bytes held. */
+static inline uint64_t bytes_held(const struct bytes *set)
+{
+    return set->room > 0 || set->leaves ? bytes_held_slow(set) : 0;
+}
+
+static inline void bytes_finish(struct bytes *set)
+{
+    if (set->room > 0 || set->leaves) {
+        bytes_finish_slow(set);
+    }
+    *set = (struct bytes){0};
+}
 
 /* Index of the first piece that may reach behind `at`. */
 static inline size_t bytes_first_near(const struct bytes *set, uint64_t at)

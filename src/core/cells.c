@@ -1,5 +1,7 @@
-/* Sorted levels of cells; see cells.h. */
+/* A few cells in a list, more in sorted levels; see cells.h. */
 #include "core/cells.h"
+
+#include "core/shadow.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -38,9 +40,9 @@ static size_t lower(const struct cell_level *level, uint64_t begin)
     return low;
 }
 
-bool cells_insert(struct cells *cells, struct cell *cell, uint64_t begin, uint64_t end)
+static bool insert(struct cells *cells, struct cell *cell)
 {
-    uint32_t bits = bits_of(begin, end);
+    uint32_t bits = bits_of(cell->begin, cell->end);
     struct cell_level *level = find_level(cells, bits);
     if (!level) {
         if (!VEC_PUSH(cells, (struct cell_level){.bits = bits})) {
@@ -51,19 +53,57 @@ bool cells_insert(struct cells *cells, struct cell *cell, uint64_t begin, uint64
     if (!VEC_RESERVE(level, level->count + 1)) {
         return false;
     }
-    size_t at = begin == UINT64_MAX ? level->count : lower(level, begin + 1);
+    size_t at = cell->begin == UINT64_MAX ? level->count : lower(level, cell->begin + 1);
     memmove(&level->items[at + 1], &level->items[at], (level->count - at) * sizeof level->items[0]);
-    level->items[at] = (struct cell_slot){.begin = begin, .cell = cell};
+    level->items[at] = (struct cell_slot){.begin = cell->begin, .cell = cell};
     level->count++;
+    return true;
+}
+
+/* Moves the few into levels; false when out of memory, they then stay where they are. */
+static bool spread(struct cells *cells)
+{
+    for (size_t i = 0; i < cells->total; i++) {
+        if (!insert(cells, cells->few[i])) {
+            for (size_t k = 0; k < cells->count; k++) {
+                cells->items[k].count = 0;
+            }
+            return false;
+        }
+    }
+    cells->spread = true;
+    return true;
+}
+
+bool cells_insert_slow(struct cells *cells, struct cell *cell)
+{
+    if ((!cells->spread && !spread(cells)) || !insert(cells, cell)) {
+        return false;
+    }
     cells->total++;
     return true;
 }
 
-void cells_remove(struct cells *cells, const struct cell *cell, uint64_t begin, uint64_t end)
+static void remove_few(struct cells *cells, const struct cell *cell)
 {
-    struct cell_level *level = find_level(cells, bits_of(begin, end));
+    size_t kept = 0;
+    for (size_t i = 0; i < cells->total; i++) {
+        cells->few[kept] = cells->few[i];
+        kept += cells->few[i] != cell;
+    }
+    assert(kept + 1 == cells->total);
+    cells->total = kept;
+}
+
+void cells_remove(struct cells *cells, const struct cell *cell)
+{
+    if (!cells->spread) {
+        remove_few(cells, cell);
+        return;
+    }
+    struct cell_level *level = find_level(cells, bits_of(cell->begin, cell->end));
     assert(level);
-    size_t at = lower(level, begin);
+    size_t at = lower(level, cell->begin);
     while (at < level->count && level->items[at].cell != cell) {
         at++;
     }
@@ -71,11 +111,17 @@ void cells_remove(struct cells *cells, const struct cell *cell, uint64_t begin, 
     level->count--;
     memmove(&level->items[at], &level->items[at + 1], (level->count - at) * sizeof level->items[0]);
     cells->total--;
+    cells->spread = cells->total > 0;
 }
 
 bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct cell_list *found)
 {
-    for (size_t i = 0; i < cells->count; i++) {
+    for (size_t i = 0; !cells->spread && i < cells->total; i++) {
+        if (!VEC_PUSH(found, cells->few[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; cells->spread && i < cells->count; i++) {
         const struct cell_level *level = &cells->items[i];
         uint64_t reach =
             (level->bits < 63 ? UINT64_C(1) << level->bits : UINT64_MAX / 2) + CELLS_SLACK;
@@ -92,6 +138,9 @@ bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct 
 
 struct cell *cells_any(const struct cells *cells)
 {
+    if (!cells->spread) {
+        return cells->total > 0 ? cells->few[cells->total - 1] : NULL;
+    }
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell_level *level = &cells->items[i];
         if (level->count > 0) {
@@ -113,7 +162,7 @@ bool verify_cells(const struct cells *cells)
             }
         }
     }
-    return total == cells->total;
+    return cells->spread ? total == cells->total : total == 0 && cells->total <= CELLS_FEW;
 }
 
 void cells_finish(struct cells *cells)
@@ -123,4 +172,5 @@ void cells_finish(struct cells *cells)
     }
     VEC_FREE(cells);
     cells->total = 0;
+    cells->spread = false;
 }

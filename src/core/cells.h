@@ -1,9 +1,10 @@
 /* Where the cells of one buffer are: by the hull that each had when it came.
  *
- * Levels by size (powers of two), each sorted by begin, so that the cells near some bytes are found
- * in a logarithmic step for each level in use. A hull only shrinks, and rounding grows it by less
- * than SLACK: the key stays a cover of it. Naive model: a list of all cells. Cost: finding O(levels
- * log n + hits); adding and removing move a part of a level. */
+ * A few cells are a plain list, by age. More of them stand in levels by size (powers of two), each
+ * sorted by begin, so that the cells near some bytes are found in a logarithmic step for each level
+ * in use. A hull only shrinks, and rounding grows it by less than SLACK: the key stays a cover of
+ * it. Naive model: a list of all cells. Cost: finding O(levels log n + hits); adding and removing
+ * move a part of a level. */
 #ifndef SSAN_CORE_CELLS_H
 #define SSAN_CORE_CELLS_H
 
@@ -24,10 +25,14 @@ struct cell_level {
     uint32_t bits; /* hulls are shorter than 2^bits */
 };
 
+#define CELLS_FEW 8u
+
 struct cells {
+    struct cell *few[CELLS_FEW]; /* all cells, oldest first, while they aren't spread */
     struct cell_level *items;
     size_t count, room; /* levels */
     size_t total;       /* cells */
+    bool spread;        /* they stand in levels, from the first cell too many until none is left */
 };
 
 /* Cells found. */
@@ -38,10 +43,20 @@ struct cell_list {
 
 #define CELLS_SLACK UINT64_C(8192)
 
-/* False when out of memory. */
-bool cells_insert(struct cells *cells, struct cell *cell, uint64_t begin, uint64_t end);
-/* `begin` and `end` as at the insertion. */
-void cells_remove(struct cells *cells, const struct cell *cell, uint64_t begin, uint64_t end);
+bool cells_insert_slow(struct cells *cells, struct cell *cell);
+
+/* Adds a cell by its `begin` and `end`, which stay as they are from here on. False when out of
+ * memory. */
+static inline bool cells_insert(struct cells *cells, struct cell *cell)
+{
+    if (cells->spread || cells->total == CELLS_FEW) {
+        return cells_insert_slow(cells, cell);
+    }
+    cells->few[cells->total++] = cell;
+    return true;
+}
+
+void cells_remove(struct cells *cells, const struct cell *cell);
 /* Appends all cells whose hull may meet [begin, end). False when out of memory. */
 bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct cell_list *found);
 /* Any cell, NULL when there is none. */

@@ -137,7 +137,7 @@ static void apply(struct engine *engine, const struct edit *edit)
     stamp_drop(&engine->clocks, &captured);
 }
 
-void edits_apply(struct engine *engine)
+void edits_apply_slow(struct engine *engine)
 {
     engine->drop = false;
     while (engine->next_edit < engine->options.edit_count &&

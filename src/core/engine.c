@@ -26,7 +26,7 @@ enum ssan_status engine_no_memory(struct engine *engine, struct ssan_error *err)
                      (unsigned long long)engine->position);
 }
 
-struct thread *engine_thread(struct engine *engine, uint32_t thread)
+struct thread *engine_thread_slow(struct engine *engine, uint32_t thread)
 {
     if (thread > ORDER_MAX_THREADS) {
         return NULL;
@@ -38,7 +38,6 @@ struct thread *engine_thread(struct engine *engine, uint32_t thread)
     while (engine->threads.count <= thread) {
         engine->threads.items[engine->threads.count++] = (struct thread){0};
     }
-    engine->threads.items[thread].seen = true;
     return &engine->threads.items[thread];
 }
 
@@ -284,10 +283,10 @@ enum ssan_status engine_feed(struct engine *engine, const struct ssan_event *eve
     if (status != SSAN_OK) {
         return status;
     }
-    if (!queue_run(engine, false) || engine->order.failed || engine->clocks.failed) {
+    if ((queue_is_ready(engine) && !queue_run(engine, false)) || engine->order.failed ||
+        engine->clocks.failed) {
         return engine_no_memory(engine, err);
     }
-    engine->totals.rounded_sets = engine->shadows.rounded;
     engine->position++;
     return SSAN_OK;
 }
@@ -300,7 +299,6 @@ enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err)
     if (!queue_run(engine, true)) {
         return engine_no_memory(engine, err);
     }
-    engine->totals.rounded_sets = engine->shadows.rounded;
     if (engine->totals.exited) {
         misuse_pending(engine);
     }

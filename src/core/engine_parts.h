@@ -42,6 +42,7 @@ struct work {
     struct stamp host;   /* op of strict threads: the host at submission; free: behind its join */
     uint32_t first_tick; /* op */
     struct epoch side;   /* op: of its source read */
+    uint32_t used;       /* op: bit i: ways[i] is in use, else it means nothing */
     struct bytes *ways[ACCESS_WAYS]; /* op: by access * 2 + may */
     VEC(struct inner_access) inner;
     enum ssan_access access; /* host */
@@ -77,7 +78,7 @@ struct call {
 };
 
 struct thread {
-    bool seen, submitted;
+    bool submitted;
     uint64_t callback;     /* op whose host function it runs, 0: none */
     uint32_t segment;      /* releases made in it so far */
     struct times acquired; /* in it */
@@ -168,8 +169,13 @@ static inline bool is_strict(const struct engine *engine)
 enum ssan_status engine_refuse(struct engine *engine, struct ssan_error *err, const char *what,
                                uint64_t id);
 enum ssan_status engine_no_memory(struct engine *engine, struct ssan_error *err);
-/* NULL: absurd id or out of memory. */
-struct thread *engine_thread(struct engine *engine, uint32_t thread);
+struct thread *engine_thread_slow(struct engine *engine, uint32_t thread);
+/* NULL: absurd id or out of memory; fast for a thread that was seen before. */
+static inline struct thread *engine_thread(struct engine *engine, uint32_t thread)
+{
+    return thread < engine->threads.count ? &engine->threads.items[thread]
+                                          : engine_thread_slow(engine, thread);
+}
 struct actor *engine_actor(struct engine *engine, enum side_kind kind, uint32_t thread,
                            uint32_t site);
 uint32_t engine_place(struct engine *engine, enum side_kind kind, uint32_t what, uint32_t site,
@@ -184,7 +190,15 @@ enum ssan_status on_set_leaf(struct engine *engine, const struct ssan_ev_set_lea
                              struct ssan_error *err);
 enum ssan_status on_op_closed(struct engine *engine, uint64_t op, struct ssan_error *err);
 /* NULL: no such operation, or closed. */
-struct slot *window_find(struct window *window, uint64_t op);
+static inline struct slot *window_find(struct window *window, uint64_t op)
+{
+    uint64_t index = op - window->first_op; /* an earlier one wraps to a huge index */
+    if (index >= window->slots.count - window->head) {
+        return NULL;
+    }
+    struct slot *slot = &window->slots.items[window->head + index];
+    return slot->state == SLOT_DONE ? NULL : slot;
+}
 
 /* copies.c */
 enum ssan_memory copies_kind(const struct engine *engine, uint64_t address, uint64_t size);
@@ -232,10 +246,16 @@ void lifetime_use_after_free(struct engine *engine, const struct spans *spans,
                              const struct access *access);
 
 /* queue.c */
-/* New work at the end of the queue, zeroed; what it gets belongs to it. NULL when out of memory. */
+/* New work at the end of the queue, without any of its parts; what it gets belongs to it. NULL when
+ * out of memory. */
 struct work *queue_add(struct engine *engine, enum work_kind kind);
 /* An empty set for an open operation; goes back with its work. NULL when out of memory. */
 struct bytes *way_create(struct engine *engine);
+/* Whether the first work can be judged. */
+static inline bool queue_is_ready(const struct engine *engine)
+{
+    return engine->first && (engine->first->kind != WORK_OP || engine->first->closed);
+}
 /* Judges what can be judged; `all`: also what is still open. False when out of memory. */
 bool queue_run(struct engine *engine, bool all);
 uint64_t queue_bytes(const struct engine *engine);
@@ -271,7 +291,14 @@ void misuse_join(struct engine *engine, const struct host *host, const struct ss
 void misuse_pending(struct engine *engine);
 
 /* edits.c */
-void edits_apply(struct engine *engine);
+void edits_apply_slow(struct engine *engine);
+/* What the edits do before the event at hand; fast while there are none left. */
+static inline void edits_apply(struct engine *engine)
+{
+    if (engine->drop || engine->next_edit < engine->options.edit_count) {
+        edits_apply_slow(engine);
+    }
+}
 /* Remembers the item just submitted if an edit names it. */
 void edits_save(struct engine *engine, uint64_t op, const struct stamp *end);
 

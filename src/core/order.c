@@ -36,10 +36,8 @@ const struct order_info *order_info(uint32_t rule)
             true)                                                                                  \
          : ((order)->failed = true, false))
 
-struct host *order_host(struct order *order, uint32_t thread)
+struct host *order_host_slow(struct order *order, uint32_t index)
 {
-    /* R-HOST-13: one timeline of all host threads, or one for each */
-    uint32_t index = order->strict || order_broken(order, ORDER_R_HOST_13) ? thread : 0;
     if (index > ORDER_MAX_THREADS || !GROW_TO(order, &order->hosts, index)) {
         return NULL;
     }
@@ -136,13 +134,6 @@ bool order_stream_create(struct order *order, const struct ssan_ev_stream_create
         stream->seen_legacy = stamp_ref(&order->streams.items[context->legacy].tail);
     }
     return true;
-}
-
-struct stream *order_stream(struct order *order, uint32_t stream)
-{
-    return stream != 0 && stream < order->streams.count && order->streams.items[stream].live
-               ? &order->streams.items[stream]
-               : NULL;
 }
 
 /* R-STREAM-4: which streams the legacy stream waits for, and which wait for it. */
@@ -271,7 +262,9 @@ void order_submit(struct order *order, uint32_t id, struct host *host, struct it
     if (item->wait && !order_broken(order, ORDER_R_EVENT_5)) { /* R-EVENT-5 */
         times_join_stamp(order->clocks, past, item->wait);
     }
-    take_mutants(order, stream);
+    if (order->mutant != 0) {
+        take_mutants(order, stream);
+    }
     if (item->side) {
         uint32_t chain = take_chain(order, past, host, item->side_documented);
         if (order->failed) {
@@ -314,13 +307,6 @@ bool order_event_create(struct order *order, uint32_t event)
     }
     order->events.items[event].live = true;
     return true;
-}
-
-struct event_state *order_event(struct order *order, uint32_t event)
-{
-    return event != 0 && event < order->events.count && order->events.items[event].live
-               ? &order->events.items[event]
-               : NULL;
 }
 
 void order_event_destroy(struct order *order, uint32_t event)

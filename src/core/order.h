@@ -97,8 +97,15 @@ static inline bool order_broken(const struct order *order, enum order_rule rule)
     return order->mutant == (uint32_t)rule;
 }
 
-/* NULL when out of memory. Valid until the next call with a higher thread. */
-struct host *order_host(struct order *order, uint32_t thread);
+struct host *order_host_slow(struct order *order, uint32_t index);
+/* NULL when out of memory. Valid until the next call with a higher thread. Fast for a host seen
+ * before. */
+static inline struct host *order_host(struct order *order, uint32_t thread)
+{
+    /* R-HOST-13: one timeline of all host threads, or one for each */
+    uint32_t index = order->strict || order_broken(order, ORDER_R_HOST_13) ? thread : 0;
+    return index < order->hosts.count ? &order->hosts.items[index] : order_host_slow(order, index);
+}
 /* The epoch of an access that the host makes now. */
 struct epoch order_host_epoch(struct order *order, struct host *host);
 /* Somebody takes host->now: later accesses are not covered by it. */
@@ -109,8 +116,20 @@ void order_stream_destroy(struct order *order, uint32_t stream);
 bool order_event_create(struct order *order, uint32_t event);
 void order_event_destroy(struct order *order, uint32_t event);
 /* NULL: no such live object. */
-struct stream *order_stream(struct order *order, uint32_t stream);
-struct event_state *order_event(struct order *order, uint32_t event);
+static inline struct stream *order_stream(struct order *order, uint32_t stream)
+{
+    return stream < order->streams.count && order->streams.items[stream].live
+               ? &order->streams.items[stream]
+               : NULL;
+}
+
+static inline struct event_state *order_event(struct order *order, uint32_t event)
+{
+    return event < order->events.count && order->events.items[event].live
+               ? &order->events.items[event]
+               : NULL;
+}
+
 /* NULL when out of memory or the id is absurd. */
 struct context *order_context(struct order *order, uint32_t context);
 

@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <string.h>
 
+/* Released works have lost their parts already (work_free): the rest is cleared here. */
 struct work *queue_add(struct engine *engine, enum work_kind kind)
 {
     struct work *work = engine->spare;
     if (work) {
         engine->spare = work->next;
-        memset(work, 0, sizeof *work);
     } else {
         work = mem_zalloc(1, sizeof *work);
     }
@@ -22,7 +22,11 @@ struct work *queue_add(struct engine *engine, enum work_kind kind)
         return NULL;
     }
     work->kind = kind;
+    work->closed = work->on = false;
+    work->next = NULL;
     work->position = engine->position;
+    work->first_tick = 0;
+    work->side = (struct epoch){0};
     engine->work_bytes += sizeof *work;
     if (engine->last) {
         engine->last->next = work;
@@ -54,20 +58,24 @@ static void way_free(struct engine *engine, struct bytes *way)
 static void work_free(struct engine *engine, struct work *work)
 {
     actor_drop(&engine->actors, work->actor);
+    work->actor = NULL;
     stamp_drop(&engine->clocks, &work->at);
     stamp_drop(&engine->clocks, &work->host);
-    for (size_t i = 0; i < ACCESS_WAYS; i++) {
-        if (work->ways[i]) {
-            bytes_finish(work->ways[i]);
-            way_free(engine, work->ways[i]);
-        }
+    for (uint32_t left = work->used; left != 0; left &= left - 1) {
+        struct bytes *way = work->ways[__builtin_ctz(left)];
+        bytes_finish(way);
+        way_free(engine, way);
     }
+    work->used = 0;
     for (size_t i = 0; i < work->inner.count; i++) {
         actor_drop(&engine->actors, work->inner.items[i].actor);
         times_drop(&engine->clocks, &work->inner.items[i].acquired);
     }
-    VEC_FREE(&work->inner);
+    if (work->inner.room > 0) {
+        VEC_FREE(&work->inner);
+    }
     buffer_drop(work->buffer, &engine->shadows);
+    work->buffer = NULL;
     engine->work_bytes -= sizeof *work;
     work->next = engine->spare;
     engine->spare = work;
@@ -123,12 +131,17 @@ static bool judge_parts(struct engine *engine, struct access *access, const stru
     if (whole->count == 0) {
         return true;
     }
+    const struct span *live = spans_hold(&engine->live, whole->begin);
+    if (live && live->end >= whole->end) {
+        judge_in(engine, live->buffer, access, work);
+        return true;
+    }
     struct buffer *buffer = NULL;
-    if (stretch(engine, whole->begin, whole->end, &buffer) == whole->end && buffer) {
+    uint64_t end = stretch(engine, whole->begin, whole->end, &buffer);
+    if (end == whole->end && buffer) {
         judge_in(engine, buffer, access, work);
         return true;
     }
-    uint64_t end = 0;
     for (uint64_t at = whole->begin; at < whole->end; at = next_byte(whole, end)) {
         end = stretch(engine, at, whole->end, &buffer);
         struct bytes part = {0};
@@ -207,10 +220,8 @@ static bool judge_inner(struct engine *engine, struct work *work)
 
 static bool judge_op(struct engine *engine, struct work *work)
 {
-    for (size_t i = 0; i < ACCESS_WAYS; i++) {
-        if (!work->ways[i]) {
-            continue;
-        }
+    for (uint32_t left = work->used; left != 0; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
         if (!bytes_seal(work->ways[i])) {
             return false;
         }
@@ -278,11 +289,8 @@ static bool judge_work(struct engine *engine, struct work *work)
 
 bool queue_run(struct engine *engine, bool all)
 {
-    while (engine->first) {
+    while (queue_is_ready(engine) || (all && engine->first)) {
         struct work *work = engine->first;
-        if (work->kind == WORK_OP && !work->closed && !all) {
-            break;
-        }
         engine->judged = work->actor ? work->actor->position : 0;
         if (!judge_work(engine, work)) {
             return false;
@@ -291,6 +299,7 @@ bool queue_run(struct engine *engine, bool all)
         engine->last = engine->first ? engine->last : NULL;
         work_free(engine, work);
     }
+    engine->totals.rounded_sets = engine->shadows.rounded;
     return !engine->shadows.failed && !engine->clocks.failed;
 }
 
@@ -298,8 +307,9 @@ uint64_t queue_bytes(const struct engine *engine)
 {
     uint64_t bytes = engine->work_bytes;
     for (const struct work *work = engine->first; work; work = work->next) {
-        for (size_t i = 0; i < ACCESS_WAYS; i++) {
-            bytes += work->ways[i] ? sizeof *work->ways[i] + bytes_held(work->ways[i]) : 0;
+        for (uint32_t left = work->used; left != 0; left &= left - 1) {
+            const struct bytes *way = work->ways[__builtin_ctz(left)];
+            bytes += sizeof *way + bytes_held(way);
         }
     }
     return bytes;

@@ -15,21 +15,6 @@ bool accesses_conflict(enum ssan_access first, enum ssan_access then)
     return first != SSAN_access_ATOMIC || then != SSAN_access_ATOMIC;
 }
 
-bool moment_covers(const struct moment *moment, bool observed, struct epoch at)
-{
-    const struct stamp *stamp = moment->stamp;
-    if (moment->side.tick != 0 && at.chain == moment->side.chain && at.tick >= moment->side.tick) {
-        return false;
-    }
-    if (moment->first_tick != 0 && at.chain == stamp->own.chain) {
-        return at.tick < moment->first_tick;
-    }
-    if (stamp_covers(stamp, observed, at)) {
-        return true;
-    }
-    return moment->extra && clock_covers(observed ? moment->extra->obs : moment->extra->doc, at);
-}
-
 uint32_t moment_rule(const struct moment *moment, struct epoch at)
 {
     if (stamp_covers(moment->stamp, true, at)) {
@@ -49,6 +34,7 @@ static uint64_t cell_held(const struct cell *cell)
     return sizeof *cell + sizeof(struct cell_slot) + bytes_held(&cell->bytes);
 }
 
+/* Its key, actor and bytes are up to the caller. */
 static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owner,
                                 const struct bytes *hull)
 {
@@ -61,8 +47,11 @@ static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owne
     if (!cell) {
         return NULL;
     }
-    *cell = (struct cell){.shadow = shadow, .begin = hull->begin, .end = hull->end};
-    if (!cells_insert(&shadow->cells, cell, cell->begin, cell->end)) {
+    cell->shadow = shadow;
+    cell->begin = hull->begin;
+    cell->end = hull->end;
+    cell->newer = NULL;
+    if (!cells_insert(&shadow->cells, cell)) {
         mem_free(cell);
         return NULL;
     }
@@ -76,7 +65,8 @@ static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owne
     return cell;
 }
 
-static void cell_remove(struct cell *cell, struct shadow_owner *owner)
+/* The cell, which no index has any more. */
+static void cell_free(struct cell *cell, struct shadow_owner *owner)
 {
     owner->bytes -= cell_held(cell);
     if (owner->rounding == cell) {
@@ -84,7 +74,6 @@ static void cell_remove(struct cell *cell, struct shadow_owner *owner)
     }
     *(cell->older ? &cell->older->newer : &owner->oldest) = cell->newer;
     *(cell->newer ? &cell->newer->older : &owner->newest) = cell->older;
-    cells_remove(&cell->shadow->cells, cell, cell->begin, cell->end);
     actor_drop(owner->actors, cell->actor);
     bytes_finish(&cell->bytes);
     cell->newer = owner->spare;
@@ -122,18 +111,16 @@ static bool is_late_within(const struct actor *then, const struct actor *first)
            clock_within(then->late.obs, first->late.obs);
 }
 
-/* Drops the cell's bytes that the access replaces, and the cell when none is left. */
-static void replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
+/* Drops the cell's bytes that the access replaces; true when none is left. */
+static bool replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
 {
     uint64_t held = bytes_held(&cell->bytes);
     if (!bytes_subtract(&cell->bytes, access->bytes)) {
         owner->failed = true;
-        return;
+        return false;
     }
     owner->bytes = owner->bytes - held + bytes_held(&cell->bytes);
-    if (cell->bytes.count == 0) {
-        cell_remove(cell, owner);
-    }
+    return cell->bytes.count == 0;
 }
 
 static bool same_operation(const struct actor *a, const struct actor *b)
@@ -191,12 +178,31 @@ static void add(struct shadow *shadow, struct shadow_owner *owner, struct access
     }
 }
 
-void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct access *access,
-                   struct judge *judge)
+/* Judges the access against one cell; `crowd`: cells looked at. True when nothing of the cell is
+ * left. */
+static inline bool meet(struct cell *cell, struct shadow_owner *owner, const struct access *access,
+                        struct judge *judge, size_t crowd)
 {
-    if (access->bytes->count == 0) {
-        return;
+    if (!bytes_near(&cell->bytes, access->bytes) || same_operation(cell->actor, access->actor)) {
+        return false;
     }
+    struct epoch at = cell_epoch(cell->key);
+    bool ordered = moment_covers(&access->begin, false, at);
+    bool behind = !ordered && cell_is_behind(cell, false, access);
+    if (((!ordered && !behind) || (ordered && judge->also_ordered)) &&
+        accesses_conflict(cell_access(cell->key), access->access)) {
+        judge->pair(judge, cell, access, ordered);
+    }
+    return ordered && replaces(access, cell->key) && stands_for(access, at) &&
+           (!access->gated || is_late_within(access->actor, cell->actor)) &&
+           !(judge->keeps && judge->keeps(judge, cell, access, crowd)) &&
+           replace(cell, owner, access);
+}
+
+/* Many cells: those near the bytes. */
+static void meet_near(struct shadow *shadow, struct shadow_owner *owner,
+                      const struct access *access, struct judge *judge)
+{
     struct cell_list *near = &owner->near;
     near->count = 0;
     if (!cells_near(&shadow->cells, access->bytes->begin, access->bytes->end, near)) {
@@ -204,23 +210,33 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
         return;
     }
     for (size_t i = 0; i < near->count; i++) {
-        struct cell *cell = near->items[i];
-        if (!bytes_near(&cell->bytes, access->bytes) ||
-            same_operation(cell->actor, access->actor)) {
-            continue;
+        if (meet(near->items[i], owner, access, judge, near->count)) {
+            cells_remove(&shadow->cells, near->items[i]);
+            cell_free(near->items[i], owner);
         }
-        struct epoch at = cell_epoch(cell->key);
-        bool ordered = moment_covers(&access->begin, false, at);
-        bool behind = !ordered && cell_is_behind(cell, false, access);
-        if (((!ordered && !behind) || (ordered && judge->also_ordered)) &&
-            accesses_conflict(cell_access(cell->key), access->access)) {
-            judge->pair(judge, cell, access, ordered);
+    }
+}
+
+void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct access *access,
+                   struct judge *judge)
+{
+    struct cells *cells = &shadow->cells;
+    if (access->bytes->count == 0) {
+        return;
+    }
+    if (cells->spread) {
+        meet_near(shadow, owner, access, judge);
+    } else { /* a few cells: each in turn, those that are left move up */
+        size_t kept = 0, count = cells->total;
+        for (size_t i = 0; i < count; i++) {
+            struct cell *cell = cells->few[i];
+            if (meet(cell, owner, access, judge, count)) {
+                cell_free(cell, owner);
+            } else {
+                cells->few[kept++] = cell;
+            }
         }
-        if (ordered && replaces(access, cell->key) && stands_for(access, at) &&
-            (!access->gated || is_late_within(access->actor, cell->actor)) &&
-            !(judge->keeps && judge->keeps(judge, cell, access, near->count))) {
-            replace(cell, owner, access);
-        }
+        cells->total = kept;
     }
     add(shadow, owner, access);
     assert(verify_shadow(shadow));
@@ -231,15 +247,16 @@ bool verify_shadow(const struct shadow *shadow)
     const struct cell *cell = cells_any(&shadow->cells); /* bounded: this runs at every access */
     return !cell || (cell->shadow == shadow && cell->bytes.count > 0 &&
                      cell->bytes.begin + CELLS_SLACK > cell->begin &&
-                     cell->bytes.end <= cell->end + CELLS_SLACK &&
-                     (cell->bytes.count > 64 || verify_bytes(&cell->bytes)));
+                     cell->bytes.end <= cell->end + CELLS_SLACK);
 }
 
 void shadow_clear(struct shadow *shadow, struct shadow_owner *owner)
 {
     assert(verify_cells(&shadow->cells));
     for (struct cell *cell; (cell = cells_any(&shadow->cells)) != NULL;) {
-        cell_remove(cell, owner);
+        assert(cell->bytes.count > 64 || verify_bytes(&cell->bytes));
+        cells_remove(&shadow->cells, cell);
+        cell_free(cell, owner);
     }
     cells_finish(&shadow->cells);
 }

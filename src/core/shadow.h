@@ -73,7 +73,20 @@ struct judge {
 
 /* The rule that orders `at` before the moment in the observed reading only. */
 uint32_t moment_rule(const struct moment *moment, struct epoch at);
-bool moment_covers(const struct moment *moment, bool observed, struct epoch at);
+/* Whether the access began behind `at`. */
+static inline bool moment_covers(const struct moment *moment, bool observed, struct epoch at)
+{
+    const struct stamp *stamp = moment->stamp;
+    if (moment->first_tick != 0 && at.chain == stamp->own.chain) {
+        return at.tick < moment->first_tick;
+    }
+    if (moment->side.tick != 0 && at.chain == moment->side.chain && at.tick >= moment->side.tick) {
+        return false;
+    }
+    return stamp_covers(stamp, observed, at) ||
+           (moment->extra && clock_covers(observed ? moment->extra->obs : moment->extra->doc, at));
+}
+
 /* Whether the cell's access came behind `then`, though it was submitted before. */
 bool cell_is_behind(const struct cell *cell, bool observed, const struct access *then);
 /* Judges an access against the cells, drops what it replaces, and adds it. */

@@ -7,15 +7,6 @@
 
 #include <assert.h>
 
-struct slot *window_find(struct window *window, uint64_t op)
-{
-    if (op < window->first_op || op - window->first_op >= window->slots.count - window->head) {
-        return NULL;
-    }
-    struct slot *slot = &window->slots.items[window->head + (op - window->first_op)];
-    return slot->state == SLOT_DONE ? NULL : slot;
-}
-
 static bool window_push(struct window *window, uint64_t op, struct slot slot)
 {
     if (window->head > 64 && window->head * 2 > window->slots.count) {
@@ -94,10 +85,13 @@ static void begin_call(struct engine *engine, struct thread *thread, const struc
 {
     struct call *call = &thread->call;
     stamp_drop(&engine->clocks, &call->end);
-    *call = (struct call){.op = event->op, .kind = event->kind, .form = event->form};
+    call->op = event->op;
+    call->kind = event->kind;
     if (event->kind != SSAN_op_kind_COPY && event->kind != SSAN_op_kind_MEMSET) {
         return;
     }
+    call->form = event->form;
+    call->src = SSAN_memory_DEVICE; /* of a memset: not asked */
     uint64_t rows = event->height > 0 ? event->height : 1;
     uint64_t dst_span = event->width + (rows - 1) * event->dst_pitch;
     uint64_t src_span = event->width + (rows - 1) * event->src_pitch;
@@ -135,7 +129,8 @@ static void tell_item(const struct engine *engine, uint64_t op, const struct sta
     engine->options.watch->item(engine->options.watch->self, op, &begin, &end->own);
 }
 
-/* Everything behind the checks of on_op; false when out of memory. */
+/* Everything behind the checks of on_op; false when out of memory. No actor: a record or wait that
+ * nothing will name. */
 static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct actor *actor,
                    struct thread *thread, struct host *host)
 {
@@ -157,13 +152,12 @@ static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct
     if (engine->order.failed || engine->clocks.failed) {
         return false;
     }
-    const struct stamp *end = &order_stream(&engine->order, event->stream)->tail;
-    thread->call.end =
-        thread->call.kind == SSAN_op_kind_COPY || thread->call.kind == SSAN_op_kind_MEMSET
-            ? stamp_ref(end)
-            : (struct stamp){0};
-    thread->call.first_tick = item.first_tick;
-    thread->call.side = item.side_epoch;
+    const struct stamp *end = &engine->order.streams.items[event->stream].tail;
+    if (event->kind == SSAN_op_kind_COPY || event->kind == SSAN_op_kind_MEMSET) {
+        thread->call.end = stamp_ref(end);
+        thread->call.first_tick = item.first_tick;
+        thread->call.side = item.side_epoch;
+    }
     if (engine->options.watch) {
         tell_item(engine, event->op, end, &item);
     }
@@ -218,15 +212,17 @@ enum ssan_status on_op(struct engine *engine, const struct ssan_ev_op *event,
                    ? SSAN_OK
                    : engine_no_memory(engine, err);
     }
-    struct actor *actor = op_actor(engine, event, stream);
-    if (!actor) {
-        return engine_no_memory(engine, err);
-    }
     bool fine = true;
     bool is_void = is_void_wait(engine, event);
+    /* records and waits stand in no hazard but those of strict threads and of void waits */
+    bool nameless = is_light(event->kind) && !is_void && !is_strict(engine);
+    struct actor *actor = nameless ? NULL : op_actor(engine, event, stream);
+    if (!actor && !nameless) {
+        return engine_no_memory(engine, err);
+    }
     if (is_void) {
         misuse_unrecorded(engine, event->stream, event->event, actor);
-    } else if (event->kind == SSAN_op_kind_WAIT) {
+    } else if (event->kind == SSAN_op_kind_WAIT && is_strict(engine)) {
         misuse_event_race(engine, host, event->event, actor);
     }
     if (is_void && !order_broken(&engine->order, ORDER_R_EVENT_4)) {
@@ -250,18 +246,22 @@ static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access
     if (!*open) {
         return NULL;
     }
-    struct bytes **way =
-        &slot->work->ways[(size_t)access * 2 + (sureness == SSAN_set_sureness_MAY ? 1 : 0)];
-    if (!*way) {
-        *way = way_create(engine);
+    uint32_t way = (uint32_t)access * 2 + (sureness == SSAN_set_sureness_MAY ? 1 : 0);
+    struct work *work = slot->work;
+    if ((work->used >> way & 1) == 0) {
+        work->ways[way] = way_create(engine);
+        work->used |= work->ways[way] ? 1u << way : 0;
     }
-    return *way;
+    return work->used >> way & 1 ? work->ways[way] : NULL;
 }
 
 static bool is_sane(const struct ssan_run *run)
 {
     if (run->length == 0 || run->count == 0 || (run->count > 1 && run->stride < run->length)) {
         return false;
+    }
+    if (run->count == 1) {
+        return run->length <= UINT64_MAX - run->address;
     }
     uint64_t span = 0;
     return !__builtin_mul_overflow(run->count - 1, run->stride, &span) &&
