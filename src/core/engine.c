@@ -59,7 +59,9 @@ uint32_t engine_place(struct engine *engine, enum side_kind kind, uint32_t what,
 {
     struct place_key key = place_key(kind, what, site, flavour, instead);
     key.name = name;
-    return place_intern(&engine->places, key);
+    uint32_t place = place_intern(&engine->places, key);
+    engine->shadows.failed = engine->shadows.failed || place == 0;
+    return place;
 }
 
 struct engine *engine_create(const struct engine_options *options)
@@ -284,7 +286,7 @@ enum ssan_status engine_feed(struct engine *engine, const struct ssan_event *eve
         return status;
     }
     if ((queue_is_ready(engine) && !queue_run(engine, false)) || engine->order.failed ||
-        engine->clocks.failed) {
+        engine->clocks.failed || engine->shadows.failed) {
         return engine_no_memory(engine, err);
     }
     engine->position++;
