@@ -1,6 +1,9 @@
 /* From argv to a job. One loop looks each word up in options.def; actions are in one switch. */
 #include "cc/job.h"
 
+#include "base/similar.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum form { ALONE, JOINED, NEXT, EITHER, ASSIGNED };
@@ -85,6 +88,26 @@ static const struct option *find_option(const char *word, bool is_long)
     return best;
 }
 
+/* An option that options.def does not have, with the one that was meant if that is plain. */
+static enum ssan_status refuse_unknown(const char *word, struct ssan_error *err)
+{
+    const char *spellings[sizeof options / sizeof *options];
+    const char *dashes = word[1] == '-' ? "-" : "", *meant;
+    char name[64];
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        spellings[i] = options[i].spelling;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strlen(dashes));
+    name[strcspn(name, "=")] = '\0';
+    meant = similar_word(name, spellings, sizeof spellings / sizeof *spellings);
+    if (meant && strlen(meant) > 2) {
+        return ssan_fail(err, SSAN_USAGE, 0, "unknown option %.200s; did you mean %s%s?", word,
+                         dashes, meant);
+    }
+    return ssan_fail(err, SSAN_USAGE, 0,
+                     "unknown option %s (-Xcompiler hands words to the host compiler)", word);
+}
+
 /* Takes one option, and its value where that is the next word, from argv at *at. */
 static enum ssan_status take_option(struct given *given, int argc, char *const *argv, int *at,
                                     struct ssan_error *err)
@@ -93,8 +116,7 @@ static enum ssan_status take_option(struct given *given, int argc, char *const *
     const char *short_word = word[1] == '-' ? word + 1 : word;
     const struct option *option = find_option(short_word, short_word != word);
     if (!option) {
-        return ssan_fail(err, SSAN_USAGE, 0,
-                         "unknown option %s (-Xcompiler hands words to the host compiler)", word);
+        return refuse_unknown(word, err);
     }
     *given = (struct given){.option = option, .words = {word}, .count = 1};
     const char *rest = short_word + strlen(option->spelling);

@@ -1,5 +1,6 @@
 /* `streamsan doctor`: what works on this machine, and what to install. */
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/place.h"
 #include "cli/program.h"
 
@@ -57,17 +58,9 @@ static bool check_folder(void)
     return good;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int doctor(void)
 {
     bool good;
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        return command_help("doctor");
-    }
-    if (argc > 1) {
-        struct ssan_error err;
-        ssan_fail(&err, SSAN_USAGE, 0, "unknown word '%s'", argv[1]);
-        return command_usage("doctor", &err);
-    }
     row("streamsan", "ok", STREAMSAN_VERSION);
     good = check_clang();
     good &= check_part("virtual device", "device.o");
@@ -77,4 +70,24 @@ int cmd_doctor(int argc, char **argv)
     row("GPU", program_gpu_is_there() ? "there" : "none",
         "not needed: kernels run on the virtual device; checking on a GPU is not there yet");
     return good ? 0 : ssan_status_exit_code(SSAN_MISSING);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    struct options options;
+    struct ssan_error err = {0};
+    int code;
+    if (options_read(&options, VERB_NONE, argc, argv, NULL, &err)) {
+        code = command_usage("doctor", &err);
+    } else if (options.help) {
+        code = command_help("doctor");
+    } else if (options.argument_count > 0) {
+        ssan_fail(&err, SSAN_USAGE, 0, "'%.200s' is too much: it takes no words",
+                  options.arguments[0]);
+        code = command_usage("doctor", &err);
+    } else {
+        code = doctor();
+    }
+    options_finish(&options);
+    return code;
 }

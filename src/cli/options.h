@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 enum verb_mask {
+    VERB_NONE = 0, /* no options of options.def */
     VERB_RUN = 1,
     VERB_CHECK = 2,
     VERB_DUMP = 4,

@@ -136,6 +136,9 @@ def words_that_are_near():
                         (["dump", "--outptu", "x", "y"], "'--output'"), (["run", "-verbose", "--", "true"], "'--verbose'"),
                         (["ccheck", "x"], "'check'"), (["--versoin"], "'--version'"), (["hepl"], "'help'")):
         expect(words, 64, f"did you mean {said}?")
+    expect(["cc", "--verbos", "x.cu"], 64, "did you mean --verbose?")
+    expect(["doctor", "--hlep"], 64, "did you mean '--help'?")
+    expect(["doctor", "--quiet"], 64, "--quiet is no option of this verb; it belongs to run")
     expect(["check", "--trace", "x", "y"], 64, "--trace is no option of this verb; it belongs to run")
     expect(["run", "--s", "--", "true"], 64, "fits several: --", "--schedule", "--suppressions")
 

@@ -125,6 +125,8 @@ static void wrong_lines_are_refused_with_a_reason(void **state)
         {"-c a.o", "no source files"},
         {"-c -o x.o a.cu b.cu", "-o with several"},
         {"--frobnicate a.cu", "unknown option --frobnicate"},
+        {"--defalt-stream=legacy a.cu", "--defalt-stream=legacy; did you mean --default-stream?"},
+        {"-shred a.cu", "unknown option -shred; did you mean -shared?"},
         {"a.cu -o", "needs a value"},
         {"-dc a.cu", "not supported"},
         {"-rdc=true a.cu", "not supported"},
