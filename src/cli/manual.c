@@ -149,29 +149,22 @@ static void bash_options(void)
     }
 }
 
-static bool is_upper(const char *text, size_t length)
-{
-    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") >= length;
-}
-
 /* The words of an argument list such as "eager|random:SEED|FILE": capitals stand for what the user
- * writes, so `random:` is as far as completion goes; @files for names of files. */
+ * writes, so completion goes as far as `random:`; @files for names of files. */
 static void bash_words(const char *list)
 {
+    static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const char *gap = "";
     while (*list) {
         const size_t length = strcspn(list, "|");
-        size_t shown = length;
-        while (shown > 0 && is_upper(list + shown - 1, 1)) {
-            shown--;
-        }
-        if (shown == 0 &&
-            (strncmp(list, "FILE", length) == 0 || strncmp(list, "FOLDER", length) == 0)) {
+        size_t known = strcspn(list, capitals);
+        known = known < length ? known : length;
+        if (strncmp(list, "FILE", length) == 0 || strncmp(list, "FOLDER", length) == 0) {
             printf("%s@files", gap);
             gap = " ";
-        } else if (shown > 0) {
+        } else if (known == length || (known > 0 && list[known - 1] == ':')) {
             printf("%s", gap);
-            quoted(list, shown);
+            quoted(list, known);
             gap = " ";
         }
         list += length + (list[length] == '|');

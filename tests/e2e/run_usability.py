@@ -214,9 +214,9 @@ def completion():
             seen = completed(f"streamsan {verb} --")
             check(seen == {f"--{o}" for o in {*options, "help"}}, f"{verb}: {seen}")
         for option, argument in options.items():
-            words = [w for w in (argument or "").split("|") if w and not w.isupper()]
-            if words:
-                wanted = {re.sub(r"[A-Z]+$", "", w) for w in words}
+            words = [re.match("[^A-Z]*", w)[0] for w in (argument or "").split("|")]
+            wanted = {known for known, w in zip(words, (argument or "").split("|")) if known and (known == w or known.endswith(":"))}
+            if wanted:
                 check(completed(f"streamsan {verb} --{option} ") == wanted, f"{verb} --{option}: {completed(f'streamsan {verb} --{option} ')}")
                 check(completed(f"streamsan {verb} --{option}=") == wanted, f"{verb} --{option}=")
     check(completed("streamsan run --schedule=file:/et", breaks=" ") == {"--schedule=file:/etc"}, "words that are not broken")
