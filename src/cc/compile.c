@@ -111,6 +111,27 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
+/* What every pass over one input ends with: the mode, the object, the input; then runs it. */
+static enum ssan_status finish_pass(const struct compiler *compiler, const struct cc_item *item,
+                                    const char *object, struct words *take_command, int *exit_code,
+                                    struct ssan_error *err)
+{
+    const struct cc_job *job = compiler->job;
+    enum ssan_status status;
+    words_add(take_command, job->mode == CC_PREPROCESS ? job->preprocess
+                            : job->mode == CC_SYNTAX   ? "-fsyntax-only"
+                                                       : "-c");
+    add_dependency_words(compiler, item, object, take_command);
+    if (object) {
+        words_add(take_command, "-o");
+        words_add(take_command, object);
+    }
+    words_add(take_command, item->text);
+    status = session_run(compiler->session, take_command, exit_code, err);
+    words_finish(take_command);
+    return status;
+}
+
 /* The blob that the host pass embeds. */
 static enum ssan_status wrap_ptx(const char *ptx, const char *blob, struct ssan_error *err)
 {
@@ -151,18 +172,7 @@ static enum ssan_status host_pass(const struct compiler *compiler, const struct 
         words_add(&command, "-Xclang");
         words_add(&command, blob);
     }
-    words_add(&command, job->mode == CC_PREPROCESS ? job->preprocess
-                        : job->mode == CC_SYNTAX   ? "-fsyntax-only"
-                                                   : "-c");
-    add_dependency_words(compiler, item, object, &command);
-    if (object) {
-        words_add(&command, "-o");
-        words_add(&command, object);
-    }
-    words_add(&command, item->text);
-    enum ssan_status status = session_run(compiler->session, &command, exit_code, err);
-    words_finish(&command);
-    return status;
+    return finish_pass(compiler, item, object, &command, exit_code, err);
 }
 
 /* C, C++ and assembler: one pass, in which the headers offer the host's half of the API. */
@@ -186,18 +196,7 @@ static enum ssan_status plain_pass(const struct compiler *compiler, const struct
     }
     words_printf(&command, "-I%s", compiler->include_dir);
     add_host_words(compiler, &command);
-    words_add(&command, job->mode == CC_PREPROCESS ? job->preprocess
-                        : job->mode == CC_SYNTAX   ? "-fsyntax-only"
-                                                   : "-c");
-    add_dependency_words(compiler, item, object, &command);
-    if (object) {
-        words_add(&command, "-o");
-        words_add(&command, object);
-    }
-    words_add(&command, item->text);
-    enum ssan_status status = session_run(compiler->session, &command, exit_code, err);
-    words_finish(&command);
-    return status;
+    return finish_pass(compiler, item, object, &command, exit_code, err);
 }
 
 /* Where the result of `item` goes in this mode: NULL where nothing or standard output is wanted. */

@@ -8,7 +8,10 @@
 
 #include "cli/folder.h"
 
+#include "trace/keeper.h"
 #include "symbol/sites.h"
+
+#include "trace/keeper.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -3,7 +3,9 @@
  *
  * The first failure sticks, later events are dropped, and keeper_close tells it. Cost: one encoding
  * and one copy per event, zstd at its fast end. */
-#include "trace/reader.h"
+#include "trace/keeper.h"
+
+#include "trace/format.h"
 #include "trace/record.h"
 
 #include "base/mem.h"

@@ -1,9 +1,10 @@
 /* Operations and the edges between them.
  *
  * Invariant: an operation is in `ready` iff all it needs is done and it neither runs nor is done;
- * its stream's items form a chain, so at most one of them is ready. The naive model is semantics.md
- * 0.4 with real operations in place of clocks: T[s] is the stream's tail, LEG the legacy stream's,
- * BLK the tails of all blocking streams. Submission costs O(1), in the legacy stream O(streams). */
+ * its stream's items form a chain, so at most one of them is ready. The naive model is the
+ * rules of docs/model.md with operations in place of clocks: T[s] is the stream's tail, LEG the
+ * legacy stream's, BLK the tails of all blocking streams. Submission costs O(1), in the legacy
+ * stream O(streams). */
 #include "vcuda/queue.h"
 
 #include "vcuda/emit.h"

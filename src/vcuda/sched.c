@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without a call for this long the device goes on by itself (design.md 5). */
+/* Without a call for this long the device goes on by itself. */
 #define SILENCE_NS (INT64_C(100) * 1000 * 1000)
 #define TICK_NS    (INT64_C(10) * 1000 * 1000)
 /* So many queries of finished work in a row are a loop that waits for something else. */

@@ -4,6 +4,7 @@
  *
  * Usage: PROGRAM [OPERATIONS]. Beside the writer stands the plain copy of the same bytes into
  * memory, so that a number says something on any machine. */
+#include "trace/keeper.h"
 #include "trace/reader.h"
 #include "trace/record.h"
 #include "trace/writer.h"

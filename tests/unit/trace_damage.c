@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "trace/keeper.h"
 #include "trace/format.h"
 #include "trace/listing.h"
 

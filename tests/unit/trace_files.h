@@ -3,6 +3,7 @@
 #define SSAN_TESTS_UNIT_TRACE_FILES_H
 
 #include "trace/event.h"
+#include "trace/keeper.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 

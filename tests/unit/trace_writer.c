@@ -3,6 +3,7 @@
 #include "unit/trace_files.h"
 #include "unit/trace_random.h"
 
+#include "trace/keeper.h"
 #include "trace/format.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* No schedule breaks an edge: random programs of host functions, records, waits and memsets on
- * several streams, judged by the closure of the ordering rules (semantics.md 0.4) over the moments
+ * several streams, judged by the closure of the ordering rules over the moments
  * at which the host functions began and ended. */
 #include "vcuda_support.h"
 
