@@ -8,7 +8,6 @@
 
 #include "cli/folder.h"
 
-#include "trace/keeper.h"
 #include "symbol/sites.h"
 
 #include "trace/keeper.h"
