@@ -38,7 +38,7 @@ static void *node_create(struct clocks *clocks, enum clock_kind kind, uint16_t d
 {
     struct clock *node = clocks->spare[kind];
     if (node) {
-        memcpy(&clocks->spare[kind], node + 1, sizeof(struct clock *));
+        memcpy(&clocks->spare[kind], (const void *)(node + 1), sizeof(struct clock *));
     } else {
         node = mem_alloc(node_bytes[kind]);
         if (!node) {
@@ -60,7 +60,7 @@ void clock_drop_slow(struct clocks *clocks, struct clock *clock)
         }
     }
     clocks->bytes -= node_bytes[clock->kind];
-    memcpy(clock + 1, &clocks->spare[clock->kind], sizeof(struct clock *));
+    memcpy((void *)(clock + 1), &clocks->spare[clock->kind], sizeof(struct clock *));
     clocks->spare[clock->kind] = clock;
 }
 
@@ -434,7 +434,7 @@ void clocks_finish(struct clocks *clocks)
     for (uint32_t kind = 0; kind < CLOCK_KINDS; kind++) {
         while (clocks->spare[kind]) {
             struct clock *node = clocks->spare[kind];
-            memcpy(&clocks->spare[kind], node + 1, sizeof(struct clock *));
+            memcpy(&clocks->spare[kind], (const void *)(node + 1), sizeof(struct clock *));
             mem_free(node);
         }
     }
