@@ -7,6 +7,7 @@ of the case programs are load-bearing and how many redundant.
 import json
 import os
 import pathlib
+import re
 import sys
 import threading
 
@@ -115,6 +116,41 @@ def seed_three_ways():
     check(any(row.startswith("audit: 1 load-bearing, 3 redundant of 4 ") for row in out), "\n".join(out))
 
 
+def grave(report):
+    """Ids of errors and warnings, folded ones too (those have none: their rule and sides)."""
+    ids = set()
+    for top in report["findings"]:
+        ids |= {top["id"]} if top["severity"] != "advice" else set()
+        ids |= {(f["rule"], f["buffer"], f["first"]["op"], f["then"]["op"]) for f in top["folded"] if f["severity"] != "advice"}
+    return ids
+
+
+def place(site):
+    return f"{site['at']['file']}:{site['at']['line']}"
+
+
+def ignored(binary, sites, known):
+    """Whether a run in which these calls do nothing has errors or warnings that the run as it is has not."""
+    result = harness.run(binary, *(word for site in sites for word in ("--ignore", place(site))))
+    check(result.report, f"no report\n{result.about()}")
+    calls = {place(site) for site in sites}
+    left = {f"{o['at']['file']}:{o['at']['line']}" for o in result.report["operations"] if o["kind"] == "wait" and o["at"]}
+    check(not calls & left, f"calls that were to be ignored were made: {calls & left}")
+    return bool(grave(result.report) - known)
+
+
+def agrees_with_runs(binary, audit):
+    """Load-bearing if and only if the run without the call says so; what can go together goes in a run too."""
+    known = grave(harness.run(binary).report)
+    for site in audit["sites"]:
+        wrong = ignored(binary, [site], known)
+        check(wrong == (site["verdict"] == "load-bearing"), f"{place(site)} {site['call']} is {site['verdict']}, but the run without it "
+              f"{'has' if wrong else 'has no'} errors or warnings")
+    together = [site for site in audit["sites"] if site["together"]]
+    if len(together) > 1:
+        check(not ignored(binary, together, known), f"these can't go together: {[place(site) for site in together]}")
+
+
 def case(path):
     binary = build_once(pathlib.Path(WORK.name) / f"{path.stem}-fixed", "-DFIXED", "-include", CASES / "hooks.h", path)
     if path.stem in NOT_MODELLED:
@@ -122,14 +158,126 @@ def case(path):
         return check(audit["summary"]["verdict"] == "incomplete", f"verdict: {audit['summary']}")
     audit = audited(kept(binary))
     check(audit["sites"], "no synchronisation call was found")
+    agrees_with_runs(binary, audit)
     with COUNTS_GUARD:
         for site in audit["sites"]:
             COUNTS[site["verdict"]] += 1
     return None
 
 
+def marks(path):
+    """What the program's comments say of its lines: {line: [words]}."""
+    rows = path.read_text(encoding="utf-8").splitlines()
+    found = {n: re.search(r"// @(.*)$", row) for n, row in enumerate(rows, 1)}
+    return {n: m[1].split() for n, m in found.items() if m}
+
+
+def accidents(audit):
+    """{line of `then`: sorted things that it rests on}."""
+    found = {}
+    for part in audit["accidental"]:
+        ops = {o["id"]: o for o in part["operations"]}
+        for pair in part["pairs"]:
+            found[ops[pair["then"]["op"]]["at"]["line"]] = sorted(pair["rests_on"])
+            check(pair["edits"], f"nothing to insert for {pair['message']}")
+    return found
+
+
+def covered(audit, site, word):
+    """Whether a redundant site is covered by this call, or by the order of a stream."""
+    if word == "stream":
+        return site["why"] == "covered" and not site["covers"]
+    calls = {s["op"]: s["call"] for s in audit["sites"]}
+    return any(calls.get(c["op"]) == word for c in site["covers"])
+
+
+def program(path):
+    binary = build_once(pathlib.Path(WORK.name) / path.stem, "-g", path)
+    trace, said = kept(binary), marks(path)
+    audit = audited(trace)
+    sites = {line: words for line, words in said.items() if words[0] in ("load-bearing", "redundant")}
+    check({s["at"]["line"]: s["verdict"] for s in audit["sites"]} == {line: words[0] for line, words in sites.items()},
+          f"expected {sites}, got {[(s['at']['line'], s['verdict'], s['protects']) for s in audit['sites']]}")
+    for site in audit["sites"]:
+        words = sites[site["at"]["line"]]
+        if words[1:2] == ["covered"]:
+            check(covered(audit, site, words[2]), f"line {site['at']['line']} is {site['why']} by {site['covers']}, not covered by {words[2]}")
+    expected = {line: sorted(words[1:]) for line, words in said.items() if words[0] == "accident"}
+    check(accidents(audit) == expected, f"by accident: {accidents(audit)}, expected {expected}")
+    agrees_with_runs(binary, audit)
+    text = path.read_text(encoding="utf-8")
+    together = re.search(r"^// TOGETHER (\d+) of (\d+)$", text, re.M)
+    if together:
+        check((audit["summary"]["together"], audit["summary"]["redundant"]) == (int(together[1]), int(together[2]))
+              and audit["summary"]["together_exact"], f"together: {audit['summary']}")
+    for assumption, names in re.findall(r"^// ASSUME (\S+): (.*)$", text, re.M):
+        assumed(trace, assumption, [] if names == "nothing" else names.split(", "))
+
+
+def assumed(trace, assumption, names):
+    """The findings that appear under an assumption, as `CHECK kernel` of the later side."""
+    report = audited(trace, "--assume", assumption)["assumed"]["report"]
+    ops = {o["id"]: o for o in report["operations"]}
+    found = [f"{f['rule']} {ops[f['then']['op']]['kernel']}" for f in report["findings"] if f["severity"] != "advice"]
+    check(found == names, f"--assume {assumption}: {found}, expected {names}")
+    out, _ = lines(trace, "--assume", assumption, "--format", "short")
+    check(any(row.startswith(f"assume {assumption}: {len(names)} error") for row in out), "\n".join(out))
+
+
+def damaged_and_cut():
+    trace = kept(build_once(pathlib.Path(WORK.name) / "device", "-g", ROOT / "tests/e2e/audit/device.cu"), name="whole")
+    whole = trace.read_bytes()
+    part = trace.with_suffix(".part")
+    part.write_bytes(whole[:len(whole) // 2])
+    done = execute([TOOL, "audit", part])
+    check(done.returncode in (65, 67), f"half a trace: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    part.write_bytes(whole[:100] + bytes(100) + whole[200:])
+    done = execute([TOOL, "audit", part])
+    check(done.returncode == 65 and done.stderr.startswith("streamsan audit: "), f"damaged: exit {done.returncode}\n{done.stderr}")
+    listing = execute([TOOL, "dump", trace]).stdout.splitlines(keepends=True)
+    cut = trace.with_suffix(".listing")
+    cut.write_text("".join(row for row in listing if not row.startswith("exit")), encoding="utf-8")
+    out, err = lines(cut, code=67)
+    check(any("load-bearing cudaDeviceSynchronize" in row for row in out), "\n".join(out))
+    check(err[-1].startswith("streamsan: incomplete: "), "\n".join(err))
+    check(execute([TOOL, "audit", cut.with_suffix(".not-there")]).returncode == 65, "a trace that is not there")
+    check(execute([TOOL, "audit"]).returncode == 64 and execute([TOOL, "audit", trace, trace]).returncode == 64, "how many traces")
+    check(execute([TOOL, "audit", "--assume", "nothing", trace]).returncode == 64, "--assume nothing")
+
+
+def faulty():
+    """A trace with errors: 66, and its lines all the same."""
+    binary = build_once(pathlib.Path(WORK.name) / "racy", "-include", CASES / "hooks.h", CASES / "04_event_off_by_one.cu")
+    trace = kept(binary, code=66, name="racy")
+    audit = audited(trace, code=66)
+    check(audit["summary"]["errors"] > 0 and audit["sites"], f"summary: {audit['summary']}")
+    out, err = lines(trace, code=66)
+    check(any(" load-bearing " in row for row in out) and err[-1].startswith("streamsan: errors: "), "\n".join(out + err))
+    lines(trace, "--error-exitcode", "3", code=3)
+
+
+def output():
+    trace = kept(build_once(pathlib.Path(WORK.name) / "device", "-g", ROOT / "tests/e2e/audit/device.cu"), name="output")
+    file = trace.with_suffix(".txt")
+    out, err = lines(trace, "--output", file)
+    check(not out and err[-1].startswith("streamsan: clean: "), "\n".join(out + err))
+    written = file.read_text(encoding="utf-8")
+    check(written == execute([TOOL, "audit", trace]).stdout, "the same lines in a file")
+    check(all(len(row) <= 100 for row in written.splitlines() if row.startswith("  ")), "a line of a body is too long")
+    out, err = lines(trace, "--quiet")
+    check(not out and len(err) == 1, "\n".join(out + err))
+    check(len(lines(trace, "--format", "short")[0]) < len(written.splitlines()), "--format short is as long")
+    for words in (["--order", "documented"], ["--threads", "strict"], ["--verbose"], ["--shadow-limit", "1M"]):
+        audited(trace, *words)
+
+
 def main():
     tally = Tally("audit")
+    for path in sorted((ROOT / "tests/e2e/audit").glob("*.cu")):
+        tally.case(f"program {path.stem}", program, path)
+    tally.case("damaged, cut, missing", damaged_and_cut)
+    tally.case("a faulty program", faulty)
+    tally.case("--output, --quiet, options", output)
     tally.case("seed", seed_unchanged)
     tally.case("seed with a join and a second wait", seed_three_ways)
     for path in sorted(CASES.glob("[0-9]*.cu")):
