@@ -350,7 +350,7 @@ static struct finding *make_finding(struct explainer *explainer, size_t index)
         .buffer = -1,
         .stream = -1,
         .event = -1,
-        .ordered_by = work->severity == SEVERITY_WARNING ? hazard->ordered_by : NULL,
+        .ordered_by = hazard->ordered_by,
     };
     if (hazard->stream) {
         finding->stream =

@@ -36,8 +36,9 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
         return;
     }
     words_subject(out, report, finding->then.op);
-    strbuf_puts(out, " before ");
+    strbuf_printf(out, " %s before ", words_verb(report, &finding->then));
     words_subject(out, report, finding->first.op);
+    strbuf_printf(out, " %s, which", words_verb(report, &finding->first));
 }
 
 /* A line of the program, with what does not print as '?'. */
@@ -58,13 +59,16 @@ static void add_line(struct strbuf *out, const char *line)
     strbuf_puts(out, "'");
 }
 
-static void add_end(struct strbuf *out, int code, int end_signal)
+/* "exit code 2, expected 0", "signal 11, expected exit code 0" */
+static void add_ends(struct strbuf *out, const struct witness_exit *exit)
 {
-    if (end_signal) {
-        strbuf_printf(out, "signal %d", end_signal);
-    } else {
-        strbuf_printf(out, "exit code %d", code);
+    bool alike = (exit->signal != 0) == (exit->expected_signal != 0);
+    strbuf_printf(out, exit->signal ? "signal %d, expected " : "exit code %d, expected ",
+                  exit->signal ? exit->signal : exit->code);
+    if (!alike) {
+        strbuf_puts(out, exit->expected_signal ? "signal " : "exit code ");
     }
+    strbuf_printf(out, "%d", exit->expected_signal ? exit->expected_signal : exit->expected_code);
 }
 
 static void effects(struct strbuf *out, const struct report *report, const struct witness *witness)
@@ -88,9 +92,7 @@ static void effects(struct strbuf *out, const struct report *report, const struc
         strbuf_printf(out, "%sno end of the program within its time", separator);
     } else if (witness->exit.differs) {
         strbuf_puts(out, separator);
-        add_end(out, witness->exit.code, witness->exit.signal);
-        strbuf_puts(out, ", expected ");
-        add_end(out, witness->exit.expected_code, witness->exit.expected_signal);
+        add_ends(out, &witness->exit);
     }
     if (witness->orders_total > 0) {
         strbuf_printf(out, " (%" PRIu64 " of %" PRIu64 " orders give a wrong result)",

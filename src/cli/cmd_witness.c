@@ -1,0 +1,254 @@
+/* `streamsan witness`: runs the program once and judges it as `run` does, then reruns it until each
+ * error finding has happened.
+ *
+ * The program's own output is that of the first run; what the trials print is compared and not
+ * shown. The last line is the verdict of the first run. */
+#include "cli/commands.h"
+#include "cli/judge.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/target.h"
+#include "cli/witness.h"
+
+#include "trace/control_abi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct session {
+    const struct options *options;
+    struct trials trials;
+    struct trial base;
+    const struct trial_result *first;
+    VEC(struct feed) feeds;
+    struct timespec begun;
+};
+
+/* Copies what the first run printed to where the program would have printed it. */
+static void relay(const struct trial_result *result, const char *name, int to)
+{
+    char path[4096], part[65536];
+    ssize_t got;
+    int fd;
+    snprintf(path, sizeof path, "%s/%s", result->directory, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, part, sizeof part)) > 0) {
+        const char *at = part;
+        while (got > 0) {
+            ssize_t written = write(to, at, (size_t)got);
+            if (written < 0 && errno != EINTR) {
+                close(fd); /* a reader that has gone is the end of it */
+                return;
+            }
+            at += written > 0 ? written : 0;
+            got -= written > 0 ? written : 0;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* The kept traces of the first run, judged again here. */
+static enum ssan_status read_traces(struct session *session, struct ssan_error *err)
+{
+    uint32_t i;
+    for (i = 0; i < session->first->processes; i++) {
+        struct feed_options how = {.engine = &session->base.engine,
+                                   .documented = session->options->documented};
+        struct feed feed;
+        char path[4096];
+        enum ssan_status status;
+        snprintf(path, sizeof path, i ? "%s/" TRIAL_TRACE ".%u" : "%s/" TRIAL_TRACE,
+                 session->first->directory, i + 1);
+        status = feed_open(&feed, path, &how, err);
+        if (!status && !VEC_PUSH(&session->feeds, feed)) {
+            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        }
+        if (status) {
+            feed_close(&feed);
+            return status;
+        }
+    }
+    for (i = 0; i < session->feeds.count; i++) {
+        struct feed *feed = &session->feeds.items[i];
+        while (feed_step(feed, SIZE_MAX) > 0 && feed->state == FEED_GOING) {
+        }
+        feed_finish(feed);
+    }
+    return SSAN_OK;
+}
+
+static bool has_errors(const struct report *report)
+{
+    size_t i;
+    for (i = 0; i < report->finding_count; i++) {
+        if (report->findings[i]->severity == SEVERITY_ERROR &&
+            !report->findings[i]->suppressed_by) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Runs the program again as it was run first, to know what differs by itself. */
+static bool learn_noise(struct session *session, struct witness_search *search)
+{
+    const struct trial_result *again = trials_run(&session->trials, &session->base);
+    struct outcome outcome = {0};
+    bool fine = true;
+    if (again->status == SSAN_OK && outcome_read(&outcome, again, NULL) == SSAN_OK) {
+        fine = outcome_learn_noise(&search->noise, search->reference, &outcome);
+    }
+    outcome_close(&outcome);
+    trials_drop(&session->trials, again);
+    return fine;
+}
+
+static void add_witnesses(void *self, struct report *report)
+{
+    struct session *session = self;
+    struct outcome reference = {0};
+    struct ssan_error err = {0};
+    struct witness_search search = {.options = session->options,
+                                    .trials = &session->trials,
+                                    .base = &session->base,
+                                    .reference = &reference};
+    if (!has_errors(report) && !session->options->bisect) {
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &search.begun);
+    session->base.directory = NULL; /* lines are known from the first run */
+    session->base.limit_seconds = 0;
+    if (session->feeds.count == 0) {
+        return;
+    }
+    if (outcome_read(&reference, session->first, &err) != SSAN_OK ||
+        !learn_noise(session, &search)) {
+        fprintf(stderr, "streamsan witness: no witness is looked for: %s\n",
+                err.text[0] ? err.text : "out of memory");
+    } else {
+        witness_findings(&search, report);
+        if (session->options->bisect) {
+            witness_bisect(&search, report);
+        }
+    }
+    outcome_forget_noise(&search.noise);
+    outcome_close(&reference);
+}
+
+static bool was_interrupted(void *self)
+{
+    struct session *session = self;
+    return trials_interrupted(&session->trials) != 0;
+}
+
+static int judge_session(struct session *session)
+{
+    const struct trial_result *first = session->first;
+    const char *reasons[1];
+    struct judge judge = {
+        .options = session->options,
+        .verb = "witness",
+        .begun = session->begun,
+        .stop = was_interrupted,
+        .stop_self = session,
+        .command = session->options->arguments,
+        .end = {true, first->code, first->end_signal},
+        .reasons = reasons,
+        .spare_buffers = true,
+        .adorn = add_witnesses,
+        .adorn_self = session,
+    };
+    size_t i;
+    for (i = 0; !session->options->quiet && i < session->feeds.count; i++) {
+        feed_explain(&session->feeds.items[i]);
+    }
+    if (first->end_signal) {
+        fprintf(stderr, "streamsan: signal %d (%s) ended the program\n", first->end_signal,
+                target_signal_name(first->end_signal));
+    }
+    if (first->flooded) {
+        reasons[judge.reason_count++] = "the program's output was too long and it was ended";
+    }
+    return judge_print(&judge, session->feeds.items, session->feeds.count);
+}
+
+static int run_session(struct session *session)
+{
+    const struct options *options = session->options;
+    char directory[4096]; /* current one, for short paths */
+    struct ssan_error err = {0};
+    int code;
+    session->base = (struct trial){
+        .arguments = options->arguments,
+        .schedule = options->schedule,
+        .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
+        .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
+                   .shadow_limit_bytes = options->shadow_limit},
+        .documented = options->documented,
+        .directory = getcwd(directory, sizeof directory) ? directory : "",
+    };
+    if (trials_open(&session->trials, options->jobs, &err)) {
+        return command_fail("witness", &err);
+    }
+    session->first = trials_run(&session->trials, &session->base);
+    if (trials_interrupted(&session->trials)) {
+        return 128 + session->trials.interrupted;
+    }
+    if (session->first->status) {
+        ssan_fail(&err, session->first->status, 0, "%.500s", session->first->text);
+        return command_fail("witness", &err);
+    }
+    relay(session->first, TRIAL_STDOUT, STDOUT_FILENO);
+    relay(session->first, TRIAL_STDERR, STDERR_FILENO);
+    if (read_traces(session, &err)) {
+        return command_fail("witness", &err);
+    }
+    code = judge_session(session);
+    return session->trials.interrupted ? 128 + session->trials.interrupted : code;
+}
+
+static int witness(const struct options *options)
+{
+    struct session session = {.options = options};
+    struct ssan_error err = {0};
+    size_t i;
+    int code;
+    clock_gettime(CLOCK_MONOTONIC, &session.begun);
+    if (program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err) ||
+        output_probe(options->output, &err)) {
+        return command_fail("witness", &err);
+    }
+    code = run_session(&session);
+    for (i = 0; i < session.feeds.count; i++) {
+        feed_close(&session.feeds.items[i]);
+    }
+    VEC_FREE(&session.feeds);
+    trials_close(&session.trials);
+    return code;
+}
+
+int cmd_witness(int argc, char **argv)
+{
+    struct options options;
+    struct ssan_error err = {0};
+    int code;
+    signal(SIGPIPE, SIG_IGN);
+    if (options_read(&options, VERB_WITNESS, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
+        code = command_usage("witness", &err);
+    } else if (options.help) {
+        code = command_help("witness");
+    } else if (options.argument_count == 0) {
+        ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
+        code = command_usage("witness", &err);
+    } else {
+        code = witness(&options);
+    }
+    options_finish(&options);
+    return code;
+}

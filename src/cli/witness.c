@@ -1,0 +1,259 @@
+/* Looks for witnesses: plans of explore/invert as trials, the first that shows an effect counts.
+ *
+ * Findings are searched side by side, one trial of each under way at a time, so that none takes the
+ * time of the others; results are taken in order of start, so equal programs give equal searches
+ * unless the time runs out. What was found is then replayed by the words that are printed. */
+#include "cli/witness.h"
+
+#include "cli/witness_replay.h"
+
+#include "explore/invert.h"
+#include "trace/control_abi.h"
+#include "trace/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INSTANCES     4   /* dynamic repeats of a finding that are tried */
+#define SEARCH_SHARE  0.7 /* of the time, the rest is for replays */
+#define PLAN_LIMIT_MS 3000
+#define LEAST_SECONDS 10 /* for a trial; and so many times the first run: */
+#define TIMES_FIRST   20
+
+/* The search for one finding. */
+struct hunt {
+    struct finding *finding;
+    struct invert_pairs pairs;
+    size_t attempt; /* the next one */
+    bool under_way, done;
+    bool infeasible, kept, diverged; /* what became of trials that did not turn the pair round */
+    char detail[256];
+    struct witness_found found;
+};
+
+double witness_left(const struct witness_search *search)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return search->options->time_seconds - (double)(now.tv_sec - search->begun.tv_sec) -
+           (double)(now.tv_nsec - search->begun.tv_nsec) / 1e9;
+}
+
+double witness_limit(const struct witness_search *search)
+{
+    double limit = TIMES_FIRST * search->reference->result->seconds;
+    return limit > LEAST_SECONDS ? limit : LEAST_SECONDS;
+}
+
+struct trial witness_trial(const struct witness_search *search, const char *schedule,
+                           const struct plan *plan)
+{
+    struct trial trial = *search->base;
+    trial.schedule = schedule;
+    trial.plan = plan;
+    trial.flags = CONTROL_CALLS | CONTROL_SNAPSHOT;
+    trial.plan_limit_ms = PLAN_LIMIT_MS;
+    trial.limit_seconds = witness_limit(search);
+    return trial;
+}
+
+/* The n-th attempt: all variants of the pair that is told, then two of each repeat. */
+static bool attempt_of(const struct hunt *hunt, size_t n, size_t *pair,
+                       enum invert_variant *variant)
+{
+    if (n < INVERT_VARIANTS) {
+        *pair = 0;
+        *variant = (enum invert_variant)n;
+    } else {
+        *pair = 1 + (n - INVERT_VARIANTS) / 2;
+        *variant = n % 2 ? INVERT_LATE : INVERT_NEAR;
+    }
+    return *pair < hunt->pairs.count;
+}
+
+/* Starts the next trial of a finding that has one; false when there is none. */
+static bool start_next(struct witness_search *search, struct hunt *hunt, size_t *started)
+{
+    const struct outcome *reference = search->reference;
+    enum invert_variant variant;
+    size_t pair;
+    while (!hunt->done && attempt_of(hunt, hunt->attempt, &pair, &variant)) {
+        struct plan plan;
+        struct trial trial;
+        bool there, fine = invert_plan(&reference->model, &reference->facts,
+                                       &hunt->pairs.items[pair], variant, &plan, &there);
+        *started = hunt->attempt++;
+        trial = witness_trial(search, plan.policy, &plan);
+        hunt->under_way = fine && there && trials_start(search->trials, &trial, NULL) == SSAN_OK;
+        plan_finish(&plan);
+        if (hunt->under_way) {
+            return true;
+        }
+        hunt->done = !fine || (there && !hunt->under_way);
+    }
+    hunt->done = true;
+    return false;
+}
+
+/* What a trial showed; the first visible effect ends the search of the finding. */
+static void judge_trial(struct witness_search *search, struct report *report, struct hunt *hunt,
+                        size_t attempt, const struct trial_result *result)
+{
+    struct outcome outcome = {0};
+    enum invert_variant variant;
+    enum invert_result turned = INVERT_DIVERGED;
+    size_t pair;
+    (void)attempt_of(hunt, attempt, &pair, &variant);
+    if (result->status || result->infeasible) {
+        hunt->infeasible = true;
+        snprintf(hunt->detail, sizeof hunt->detail, "%.255s",
+                 result->status ? result->text : result->infeasible_text);
+        return;
+    }
+    if (outcome_read(&outcome, result, NULL) == SSAN_OK) {
+        turned = invert_check(&search->reference->model, &hunt->pairs.items[pair], &outcome.model,
+                              &outcome.facts);
+    }
+    hunt->kept |= turned == INVERT_KEPT;
+    hunt->diverged |= turned == INVERT_DIVERGED;
+    if (turned == INVERT_DONE) {
+        hunt->done |= witness_note(search, report, hunt->finding, &hunt->pairs.items[pair], variant,
+                                   &outcome, &hunt->found);
+    }
+    outcome_close(&outcome);
+}
+
+/* What waits for its result. */
+struct waiting {
+    size_t hunt, attempt;
+};
+
+static void search_all(struct witness_search *search, struct report *report, struct hunt *hunts,
+                       size_t count)
+{
+    VEC(struct waiting) waiting = {0};
+    size_t next = 0, i;
+    double least = (1 - SEARCH_SHARE) * search->options->time_seconds;
+    bool more = true;
+    while (more && !search->trials->interrupted) {
+        for (i = 0; i < count && trials_has_room(search->trials); i++) {
+            struct waiting one = {.hunt = i};
+            if (witness_left(search) > least && !hunts[i].under_way && !hunts[i].done &&
+                VEC_RESERVE(&waiting, waiting.count + 1) &&
+                start_next(search, &hunts[i], &one.attempt)) {
+                waiting.items[waiting.count++] = one;
+            }
+        }
+        more = next < waiting.count;
+        if (more) {
+            struct hunt *hunt = &hunts[waiting.items[next].hunt];
+            const struct trial_result *result = trials_next(search->trials);
+            hunt->under_way = false;
+            judge_trial(search, report, hunt, waiting.items[next++].attempt, result);
+            trials_drop(search->trials, result);
+        }
+    }
+    VEC_FREE(&waiting);
+}
+
+static enum report_op_kind kind_of(const struct report *report, int op)
+{
+    return op >= 0 ? report->ops[op].kind : ROP_SYNC;
+}
+
+/* Why a finding has nothing that could be turned round. */
+static enum witness_kind no_pair(const struct report *report, const struct finding *finding)
+{
+    enum report_op_kind first = kind_of(report, finding->first.op);
+    enum report_op_kind then = kind_of(report, finding->then.op);
+    if (finding->ordered_by) {
+        return WITNESS_ORDERED;
+    }
+    if (first == ROP_FREE || first == ROP_ALLOC) {
+        return WITNESS_ALWAYS;
+    }
+    return then == ROP_FREE || then == ROP_ALLOC ? WITNESS_CALL : WITNESS_MISSED;
+}
+
+static enum witness_kind kind_without(const struct report *report, const struct hunt *hunt,
+                                      bool out_of_time)
+{
+    if (hunt->pairs.count == 0) {
+        return no_pair(report, hunt->finding);
+    }
+    if (out_of_time) {
+        return WITNESS_NO_TIME;
+    }
+    return hunt->infeasible ? WITNESS_INFEASIBLE
+           : hunt->kept     ? WITNESS_MISSED
+           : hunt->diverged ? WITNESS_DIVERGED
+                            : WITNESS_MISSED;
+}
+
+static void settle(struct witness_search *search, struct report *report, struct hunt *hunt)
+{
+    struct witness *witness = arena_alloc(&report->arena, sizeof *witness);
+    if (!witness) {
+        return;
+    }
+    if (hunt->found.there) {
+        witness_replay(search, report, hunt->finding, &hunt->found);
+        *witness = hunt->found.witness;
+    } else {
+        *witness = (struct witness){.kind = kind_without(report, hunt, !hunt->done)};
+        witness->memory.buffer = -1;
+        witness->detail = witness->kind == WITNESS_INFEASIBLE && hunt->detail[0]
+                              ? arena_strdup(&report->arena, hunt->detail)
+                              : NULL;
+    }
+    hunt->finding->witness = witness;
+}
+
+static bool is_wanted(const struct finding *finding)
+{
+    return finding->severity == SEVERITY_ERROR && !finding->suppressed_by &&
+           finding->first.op >= 0 && finding->then.op >= 0;
+}
+
+static bool make_hunts(struct witness_search *search, struct report *report, struct hunt *hunts,
+                       size_t *count)
+{
+    size_t i;
+    for (i = 0; i < report->finding_count; i++) {
+        struct finding *finding = report->findings[i];
+        struct hunt *hunt = &hunts[*count];
+        if (!is_wanted(finding)) {
+            continue;
+        }
+        hunt->finding = finding;
+        (*count)++;
+        if (search->reference->result->processes == 1 &&
+            !invert_find(&search->reference->model, &search->reference->facts,
+                         report->ops[finding->first.op].position,
+                         report->ops[finding->then.op].position, INSTANCES, &hunt->pairs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void witness_findings(struct witness_search *search, struct report *report)
+{
+    struct hunt *hunts = mem_zalloc(report->finding_count + 1, sizeof *hunts);
+    size_t count = 0, i;
+    if (hunts && make_hunts(search, report, hunts, &count)) {
+        search_all(search, report, hunts, count);
+        for (i = 0; i < count; i++) {
+            settle(search, report, &hunts[i]);
+            if (search->reference->result->processes > 1 && hunts[i].finding->witness) {
+                struct witness *witness = (struct witness *)hunts[i].finding->witness;
+                witness->kind = WITNESS_PROCESSES;
+            }
+        }
+    }
+    for (i = 0; hunts && i < count; i++) {
+        mem_free(hunts[i].pairs.items);
+        witness_found_finish(&hunts[i].found);
+    }
+    mem_free(hunts);
+}
