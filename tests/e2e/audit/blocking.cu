@@ -1,5 +1,5 @@
 // A copy to pageable memory blocks, and orders what has nothing to do with it. That it blocks at all no manual promises.
-#include "common.h"
+#include "common.cuh"
 
 int main(void)
 {

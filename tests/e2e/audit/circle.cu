@@ -1,6 +1,6 @@
 // Three ways over from x to y, one of them by way of z: one of the short ones has to stay.
 // TOGETHER 3 of 4
-#include "common.h"
+#include "common.cuh"
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 // A device-wide wait is what orders two streams, and the host behind a copy. One more behind it is covered.
 // ASSUME non-blocking: nothing
-#include "common.h"
+#include "common.cuh"
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 // The host waits before it reads and before it refills; a helper that waits is one place however often it is called.
-#include "common.h"
+#include "common.cuh"
 
 static void wait_for(cudaEvent_t event)
 {

@@ -1,7 +1,7 @@
 // Only the legacy stream orders the kernels; non-blocking streams and per-thread default streams lose that.
 // ASSUME non-blocking: SSAN-RAW twice, SSAN-RAW add
 // ASSUME per-thread-default-stream: SSAN-RAW twice, SSAN-RAW add
-#include "common.h"
+#include "common.cuh"
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 // Queries that succeeded join the host: of an event, of a stream, and by the time between two events.
-#include "common.h"
+#include "common.cuh"
 
 int main(void)
 {

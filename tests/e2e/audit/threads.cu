@@ -1,7 +1,7 @@
 // Two host threads use the default stream, which orders them; their per-thread streams would not. The hand-over between the
 // threads is announced.
 // ASSUME per-thread-default-stream: SSAN-RAW twice
-#include "common.h"
+#include "common.cuh"
 #include <pthread.h>
 
 static int *a;
