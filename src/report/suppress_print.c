@@ -58,6 +58,6 @@ void suppress_entries(struct strbuf *out, const struct report *report)
         }
     }
     if (printed == 0) {
-        strbuf_puts(out, "# no finding: nothing to suppress\n");
+        strbuf_puts(out, "# nothing to suppress\n");
     }
 }
