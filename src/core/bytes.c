@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A leaf takes one piece and 512 bytes of bits: it pays from this many dense pieces in one leaf on.
- */
-#define CROWDED_LEAF 14u
+/* From this many dense pieces in one leaf on a bitmap replaces them: fewer are a scatter, of a
+ * quarter of its size. */
+#define CROWDED_LEAF 32u
 /* A leaf with at most this many runs is kept as runs. */
-#define SPARSE_LEAF_RUNS 8u
+#define SPARSE_LEAF_RUNS (CROWDED_LEAF - 1)
 
 /* Room for one more piece. */
 static bool grow(struct bytes *set)
@@ -39,7 +39,7 @@ static bool grow(struct bytes *set)
 /* Gives back what sealing made superfluous: sets live long in shadow. */
 static void shrink(struct bytes *set)
 {
-    if (set->room == 0 || set->count > set->room / 2) {
+    if (set->room == 0 || set->count > set->room - set->room / 16) {
         return;
     }
     if (set->count <= 1) {
@@ -70,7 +70,7 @@ static bool push(struct bytes *set, struct piece piece)
     }
     set->begin = piece.begin < set->begin ? piece.begin : set->begin;
     set->end = end > set->end ? end : set->end;
-    set->leaves = set->leaves || piece.length == 0;
+    set->owns = set->owns || piece.length == 0 || piece.scatter;
     return true;
 }
 
@@ -85,6 +85,13 @@ bool bytes_add_run_slow(struct bytes *set, uint64_t address, uint64_t length, ui
         stride = 0;
         count = 1;
     }
+    for (; count > UINT32_MAX; count -= UINT32_MAX, address += UINT32_MAX * stride) {
+        if (!bytes_add_run_slow(set, address, length, stride, UINT32_MAX, site, width)) {
+            return false;
+        }
+    }
+    site = bytes_site(site);
+    width = bytes_width(width);
     struct piece *last = set->count > 0 ? &bytes_pieces(set)[set->count - 1] : NULL;
     if (last && count == 1 && last->count == 1 && last->length > 0 && last->site == site &&
         last->width == width && last->begin + last->length == address) {
@@ -95,7 +102,7 @@ bool bytes_add_run_slow(struct bytes *set, uint64_t address, uint64_t length, ui
     return push(set, (struct piece){.begin = address,
                                     .length = length,
                                     .stride = stride,
-                                    .count = count,
+                                    .count = (uint32_t)count,
                                     .site = site,
                                     .width = width});
 }
@@ -139,11 +146,11 @@ static uint64_t *copy_bits(const uint64_t *bits)
     return copy;
 }
 
-static uint64_t count_bits(const uint64_t *bits)
+static uint32_t count_bits(const uint64_t *bits)
 {
-    uint64_t count = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < LEAF_WORDS; i++) {
-        count += (uint64_t)__builtin_popcountll(bits[i]);
+        count += (uint32_t)__builtin_popcountll(bits[i]);
     }
     return count;
 }
@@ -154,8 +161,8 @@ static bool push_leaf(struct bytes *set, uint64_t address, uint64_t *take_bits, 
     struct piece leaf = {.begin = address,
                          .bits = take_bits,
                          .count = count_bits(take_bits),
-                         .site = site,
-                         .width = width};
+                         .site = bytes_site(site),
+                         .width = bytes_width(width)};
     if (!push(set, leaf)) {
         mem_free(take_bits);
         return false;
@@ -303,7 +310,7 @@ static bool pack(struct bytes *set)
         leaf.bits = bits;
         leaf.count = count_bits(bits);
         bytes_pieces(set)[kept++] = leaf;
-        set->leaves = true;
+        set->owns = true;
         i += many;
     }
     set->count = (uint32_t)kept;
@@ -314,29 +321,30 @@ static void measure(struct bytes *set)
 {
     set->reach = 0;
     set->begin = set->end = 0;
-    set->leaves = false;
+    set->owns = false;
+    set->sealed = set->weight = set->count;
     for (size_t i = 0; i < set->count; i++) {
         const struct piece *piece = &bytes_pieces(set)[i];
+        set->weight += piece->scatter ? piece->count - 1 : 0;
         uint64_t end = piece_end(piece);
         set->begin = i == 0 || piece->begin < set->begin ? piece->begin : set->begin;
         set->end = i == 0 || end > set->end ? end : set->end;
         set->reach = end - piece->begin > set->reach ? end - piece->begin : set->reach;
-        set->leaves = set->leaves || piece->length == 0;
+        set->owns = set->owns || piece->length == 0 || piece->scatter;
     }
 }
 
 bool bytes_seal_slow(struct bytes *set)
 {
-    bool fine = true;
-    if (set->count > 1) {
+    bool fine = !set->owns || scatter_unpack(set);
+    if (set->count > 1 && fine) {
         qsort(bytes_pieces(set), set->count, sizeof bytes_pieces(set)[0], by_line);
         coalesce(set);
-        fine = pack(set);
+        fine = pack(set) && scatter_pack(set);
         qsort(bytes_pieces(set), set->count, sizeof(struct piece), by_begin);
     }
     shrink(set);
     measure(set);
-    set->sealed = set->count;
     return fine;
 }
 
@@ -382,6 +390,23 @@ static bool clip_leaf(const struct piece *piece, uint64_t begin, uint64_t end, s
     return bytes_add_leaf(into, piece->begin, bits, piece->site, piece->width);
 }
 
+static bool clip_scatter(const struct piece *piece, uint64_t begin, uint64_t end,
+                         struct bytes *into)
+{
+    for (uint32_t i = scatter_find(piece, begin); i < piece->count; i++) {
+        struct piece run = scatter_run(piece, i);
+        uint64_t from = run.begin > begin ? run.begin : begin;
+        uint64_t to = piece_end(&run) < end ? piece_end(&run) : end;
+        if (run.begin >= end) {
+            break;
+        }
+        if (!bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct bytes *into)
 {
     for (size_t i = bytes_first_near(set, begin);
@@ -393,6 +418,8 @@ bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct by
         bool fine = true;
         if (piece->length == 0) {
             fine = clip_leaf(piece, begin, end, into);
+        } else if (piece->scatter) {
+            fine = clip_scatter(piece, begin, end, into);
         } else if (piece->count > 1) {
             fine = clip_strided(piece, begin, end, into);
         } else {
@@ -410,6 +437,15 @@ bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct by
 static bool round_piece(const struct piece *piece, uint64_t unit, struct bytes *into)
 {
     uint64_t down = ~(unit - 1);
+    for (uint32_t i = 0; piece->scatter && i < piece->count; i++) {
+        struct piece run = scatter_run(piece, i);
+        if (!round_piece(&run, unit, into)) {
+            return false;
+        }
+    }
+    if (piece->scatter) {
+        return true;
+    }
     if (piece->length > 0 && (piece->count == 1 || piece->stride <= 2 * unit)) {
         uint64_t begin = piece->begin & down, end = (piece_end(piece) + unit - 1) & down;
         return bytes_add_run(into, begin, end - begin, 0, 1, 0, 0);
@@ -450,8 +486,11 @@ bool bytes_round(struct bytes *set, uint64_t unit)
 uint64_t bytes_held_slow(const struct bytes *set)
 {
     uint64_t held = (uint64_t)set->room * sizeof(struct piece);
-    for (size_t i = 0; set->leaves && i < set->count; i++) {
-        held += bytes_pieces(set)[i].length == 0 ? LEAF_BYTES / 8 : 0;
+    for (size_t i = 0; set->owns && i < set->count; i++) {
+        const struct piece *piece = &bytes_pieces(set)[i];
+        held += piece->length == 0 ? LEAF_BYTES / 8
+                : piece->scatter   ? piece->count * sizeof(struct short_run)
+                                   : 0;
     }
     return held;
 }
@@ -465,10 +504,14 @@ bool verify_bytes(const struct bytes *set)
             piece_end(piece) - piece->begin > set->reach) {
             return false;
         }
-        if (piece->length == 0 && (!set->leaves || piece->begin % LEAF_BYTES != 0)) {
+        if (piece->length == 0 && (!set->owns || piece->begin % LEAF_BYTES != 0)) {
             return false;
         }
-        if (piece->length > 0 && piece->count > 1 && piece->stride <= piece->length) {
+        if (piece->scatter && (!set->owns || piece->count < 2 || piece->length > UINT16_MAX)) {
+            return false;
+        }
+        if (piece->length > 0 && !piece->scatter && piece->count > 1 &&
+            piece->stride <= piece->length) {
             return false;
         }
     }
@@ -477,9 +520,12 @@ bool verify_bytes(const struct bytes *set)
 
 void bytes_finish_slow(struct bytes *set)
 {
-    for (size_t i = 0; set->leaves && i < set->count; i++) {
-        if (bytes_pieces(set)[i].length == 0) {
-            mem_free(bytes_pieces(set)[i].bits);
+    for (size_t i = 0; set->owns && i < set->count; i++) {
+        struct piece *piece = &bytes_pieces(set)[i];
+        if (piece->length == 0) {
+            mem_free(piece->bits);
+        } else if (piece->scatter) {
+            mem_free(piece->shorts);
         }
     }
     if (set->room > 0) {

@@ -1,6 +1,6 @@
-/* Sets of bytes of one access kind of one operation: dense runs, strided runs, and bitmaps of 4 KiB
- * leaves, each with the device line it came from. Exact: no byte is added or lost, except by
- * bytes_round.
+/* Sets of bytes of one access kind of one operation: dense runs, strided runs, scattered short
+ * runs, and bitmaps of 4 KiB leaves, each with the device line it came from. Exact: no byte is
+ * added or lost, except by bytes_round.
  *
  * Naive model: a bit per byte and line. Pieces are sorted by their begin after bytes_seal; pieces
  * of different lines may overlap. Cost: meeting and subtracting visit the pairs of pieces whose
@@ -19,18 +19,37 @@
 /* Sets with fewer pieces are not sealed while they grow. */
 #define BYTES_SEAL_FROM 4096u
 
-/* length > 0: `count` pieces of `length` bytes, `stride` apart (count 1: dense). length 0: a leaf,
- * bits set. */
+/* One of the runs of a scatter: at the scatter's begin + offset. */
+struct short_run {
+    uint16_t offset, length;
+};
+
+/* A run: `count` elements of `length` bytes, `stride` apart (count 1: dense). A leaf: length 0,
+ * `count` bits set. A scatter: `count` short runs inside `length` bytes.
+ *
+ * Layout (32 bytes). N1 count: longer runs are several pieces. N2 site: the line of a site from
+ * 2^24 on is not kept (0, unknown). N3 width: above 127 it is not kept either (0). */
 struct piece {
     uint64_t begin;
     uint64_t length;
     union {
         uint64_t stride;
-        uint64_t *bits; /* LEAF_WORDS words, owned */
+        uint64_t *bits;           /* leaf: LEAF_WORDS words, owned */
+        struct short_run *shorts; /* scatter: ascending, apart from each other, owned */
     };
-    uint64_t count;
-    uint32_t site, width;
+    uint32_t count;
+    uint32_t site : 24, width : 7, scatter : 1;
 };
+
+static inline uint32_t bytes_site(uint32_t site)
+{
+    return site < 1u << 24 ? site : 0;
+}
+
+static inline uint32_t bytes_width(uint32_t width)
+{
+    return width < 1u << 7 ? width : 0;
+}
 
 /* One piece, by far the most common, stands inside; more are on the heap. */
 struct bytes {
@@ -42,7 +61,8 @@ struct bytes {
     uint64_t begin, end; /* hull; begin == end when empty */
     uint64_t reach;      /* length of the longest piece's hull; set by bytes_seal */
     uint32_t sealed;     /* pieces after the last bytes_seal */
-    bool leaves;         /* at least one piece is a leaf */
+    uint32_t weight;     /* the same, with a piece for each run of a scatter */
+    bool owns;           /* at least one piece is a leaf or a scatter */
 };
 
 static inline struct piece *bytes_pieces(const struct bytes *set)
@@ -61,8 +81,11 @@ static inline bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t l
     if (set->count + set->room > 0 || count != 1 || length == 0) {
         return bytes_add_run_slow(set, address, length, stride, count, site, width);
     }
-    set->one = (struct piece){
-        .begin = address, .length = length, .count = 1, .site = site, .width = width};
+    set->one = (struct piece){.begin = address,
+                              .length = length,
+                              .count = 1,
+                              .site = bytes_site(site),
+                              .width = bytes_width(width)};
     set->count = 1;
     set->begin = address;
     set->end = address + length;
@@ -73,15 +96,15 @@ bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, u
                     uint32_t width);
 bool bytes_seal_slow(struct bytes *set);
 
-/* Sorts, joins touching runs of a line and packs crowded leaves into bitmaps. Before all functions
- * below. */
+/* Sorts, joins touching runs of a line, packs crowded leaves into bitmaps and neighbouring short
+ * runs into scatters. Before all functions below. */
 static inline bool bytes_seal(struct bytes *set)
 {
     if (set->count != 1 || set->room > 0) {
         return bytes_seal_slow(set);
     }
     set->reach = set->end - set->begin;
-    set->sealed = 1;
+    set->sealed = set->weight = 1;
     return true;
 }
 
@@ -114,12 +137,12 @@ bool verify_bytes(const struct bytes *set);
 /* Heap bytes held. */
 static inline uint64_t bytes_held(const struct bytes *set)
 {
-    return set->room > 0 || set->leaves ? bytes_held_slow(set) : 0;
+    return set->room > 0 || set->owns ? bytes_held_slow(set) : 0;
 }
 
 static inline void bytes_finish(struct bytes *set)
 {
-    if (set->room > 0 || set->leaves) {
+    if (set->room > 0 || set->owns) {
         bytes_finish_slow(set);
     }
     *set = (struct bytes){0};
@@ -146,7 +169,22 @@ static inline uint64_t piece_end(const struct piece *piece)
     if (piece->length == 0) {
         return piece->begin + LEAF_BYTES;
     }
+    if (piece->scatter) {
+        return piece->begin + piece->length;
+    }
     return piece->begin + (piece->count - 1) * piece->stride + piece->length;
 }
+
+/* scatter.c */
+/* Makes scatters of dense short runs that follow one another; the set is sorted by line and has no
+ * scatters. False when out of memory; the set then has all its bytes still. */
+bool scatter_pack(struct bytes *set);
+/* Adds the runs of the set's scatters one by one and drops the scatters; the set is no longer
+ * sorted. False when out of memory, some may be left. */
+bool scatter_unpack(struct bytes *set);
+/* Run `i` of a scatter, as a dense piece. */
+struct piece scatter_run(const struct piece *scatter, uint32_t i);
+/* Index of the first run that ends behind `at`. */
+uint32_t scatter_find(const struct piece *scatter, uint64_t at);
 
 #endif

@@ -1,7 +1,7 @@
 /* Intersections and differences of byte sets, piece against piece: arithmetic for strides, words
- * for leaves. Naive model: bit by bit. Cost: the pairs of pieces whose hulls overlap, found by
- * binary search because pieces are sorted; two strided pieces of one stride cost only their common
- * stretches. */
+ * for leaves, scatters run by run. Naive model: bit by bit. Cost: the pairs of pieces whose hulls
+ * overlap, found by binary search because pieces are sorted; two strided pieces of one stride cost
+ * only their common stretches. */
 #include "core/bytes.h"
 
 #include "base/mem.h"
@@ -88,6 +88,18 @@ static void leaf_bits(const struct piece *piece, uint64_t leaf, uint64_t *bits)
         return;
     }
     memset(bits, 0, LEAF_BYTES / 8);
+    for (uint32_t i = piece->scatter ? scatter_find(piece, leaf) : piece->count; i < piece->count;
+         i++) {
+        struct piece run = scatter_run(piece, i);
+        if (run.begin >= leaf + LEAF_BYTES) {
+            break;
+        }
+        uint64_t to = piece_end(&run) - leaf;
+        mark(bits, run.begin > leaf ? run.begin - leaf : 0, to < LEAF_BYTES ? to : LEAF_BYTES);
+    }
+    if (piece->scatter) {
+        return;
+    }
     for (uint64_t i = element_behind(piece, leaf); i < piece->count; i++) {
         uint64_t from = piece->begin + i * piece->stride, to = from + piece->length;
         if (from >= leaf + LEAF_BYTES) {
@@ -126,10 +138,35 @@ static bool meet_leaf(const struct piece *a, const struct piece *b, struct windo
 }
 
 static bool meet_pieces(const struct piece *a, const struct piece *b, struct window window,
+                        struct bytes_visitor *visitor);
+
+/* Each run of the scatter `a` or `b` that reaches into the other. */
+static bool meet_scatter(const struct piece *a, const struct piece *b, struct window window,
+                         struct bytes_visitor *visitor)
+{
+    const struct piece *scatter = a->scatter ? a : b, *other = a->scatter ? b : a;
+    uint64_t end = piece_end(other);
+    for (uint32_t i = scatter_find(scatter, other->begin); i < scatter->count; i++) {
+        struct piece run = scatter_run(scatter, i);
+        if (run.begin >= end) {
+            break;
+        }
+        if (!(a->scatter ? meet_pieces(&run, b, window, visitor)
+                         : meet_pieces(a, &run, window, visitor))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool meet_pieces(const struct piece *a, const struct piece *b, struct window window,
                         struct bytes_visitor *visitor)
 {
     if (a->begin >= piece_end(b) || b->begin >= piece_end(a)) {
         return true;
+    }
+    if (a->scatter || b->scatter) {
+        return meet_scatter(a, b, window, visitor);
     }
     if (a->length == 0 || b->length == 0) {
         return meet_leaf(a, b, window, visitor);
@@ -176,6 +213,31 @@ static bool cut_dense(const struct piece *run, uint64_t begin, uint64_t end, str
         return false;
     }
     return end >= stop || bytes_add_run(into, end, stop - end, 0, 1, run->site, run->width);
+}
+
+/* A dense run cut by more runs of a scatter than this stays whole. */
+#define MAX_SCATTER_CUTS 64u
+
+/* A dense run without the runs of a scatter. */
+static bool cut_by_scatter(const struct piece *run, const struct piece *scatter, struct bytes *into,
+                           bool *changed)
+{
+    uint32_t from = scatter_find(scatter, run->begin);
+    uint32_t to = scatter_find(scatter, piece_end(run) - 1);
+    bool any =
+        from < scatter->count && scatter->begin + scatter->shorts[from].offset < piece_end(run);
+    *changed = any && to - from <= MAX_SCATTER_CUTS;
+    uint64_t at = run->begin;
+    for (uint32_t i = from; *changed && i < scatter->count && at < piece_end(run); i++) {
+        struct piece cut = scatter_run(scatter, i);
+        uint64_t stop = cut.begin < piece_end(run) ? cut.begin : piece_end(run);
+        if (stop > at && !bytes_add_run(into, at, stop - at, 0, 1, run->site, run->width)) {
+            return false;
+        }
+        at = piece_end(&cut) > at ? piece_end(&cut) : at;
+    }
+    return !*changed || at >= piece_end(run) ||
+           bytes_add_run(into, at, piece_end(run) - at, 0, 1, run->site, run->width);
 }
 
 /* The elements of a strided `a` that `b` covers whole: [*from, *to); false when none. */
@@ -230,6 +292,10 @@ static bool cut_piece(const struct piece *a, const struct piece *b, struct bytes
     if (a->length == 0) {
         return cut_leaf(a, b, into);
     }
+    if (b->scatter) {
+        *changed = false;
+        return a->count > 1 || cut_by_scatter(a, b, into, changed);
+    }
     if (a->count == 1 && b->length > 0 && b->count == 1) {
         return cut_dense(a, b->begin, piece_end(b), into);
     }
@@ -248,6 +314,15 @@ static bool cut_piece(const struct piece *a, const struct piece *b, struct bytes
 static bool cut_all(const struct piece *piece, const struct bytes *b, size_t k, unsigned cuts,
                     struct bytes *result)
 {
+    for (uint32_t i = 0; piece->scatter && i < piece->count; i++) {
+        struct piece run = scatter_run(piece, i);
+        if (!cut_all(&run, b, bytes_first_near(b, run.begin), 0, result)) {
+            return false;
+        }
+    }
+    if (piece->scatter) {
+        return true;
+    }
     for (; cuts < MAX_CUTS && k < b->count && bytes_pieces(b)[k].begin < piece_end(piece); k++) {
         const struct piece *other = &bytes_pieces(b)[k];
         if (piece_end(other) <= piece->begin) {

@@ -143,7 +143,7 @@ static void shrink(struct shadow_owner *owner)
             continue;
         }
         owner->rounding = cell->newer;
-        if (cell->bytes.count < 2 && !cell->bytes.leaves) {
+        if (cell->bytes.count < 2 && !cell->bytes.owns) {
             continue;
         }
         uint64_t held = bytes_held(&cell->bytes);

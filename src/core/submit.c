@@ -270,10 +270,11 @@ static bool is_sane(const struct ssan_run *run)
 }
 
 /* Long sets that arrive in small parts are sealed as they grow, so that they stay near their final
- * size. */
+ * size: each time as much has come as was there. */
 static bool tidy(struct bytes *bytes)
 {
-    return bytes->count < BYTES_SEAL_FROM || bytes->count < bytes->sealed * 2 || bytes_seal(bytes);
+    return bytes->count < BYTES_SEAL_FROM || bytes->count - bytes->sealed < bytes->weight ||
+           bytes_seal(bytes);
 }
 
 enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,

@@ -229,17 +229,56 @@ static void test_packing(void **state)
     uint64_t before = bytes_held(&set);
     assert_true(bytes_seal(&set));
     assert_int_equal(set.count, 1);
-    assert_true(bytes_held(&set) > 0 && set.leaves && before > 0);
+    assert_true(bytes_held(&set) > 0 && set.owns && before > 0);
+    bytes_finish(&set);
+}
+
+/* Far apart, and not evenly: four bytes a run, and the same runs take them away again. */
+static void test_scattered(void **state)
+{
+    (void)state;
+    enum { RUNS = 20000 };
+    struct rng rng = {SEED + 2};
+    struct bytes a = {0}, b = {0}, all = {0};
+    for (uint64_t i = 0; i < RUNS; i++) {
+        uint64_t at = BASE + (i * 7919 % RUNS) * 400 + rng_below(&rng, 300);
+        assert_true(bytes_add_run(&a, at, 4, 0, 1, 1, 4) && bytes_add_run(&b, at, 4, 0, 1, 2, 4));
+    }
+    assert_true(bytes_seal(&a) && bytes_seal(&b));
+    assert_true(verify_bytes(&a));
+    assert_true(bytes_held(&a) < RUNS * 8);
+    assert_true(bytes_add_run(&all, BASE + 400, 400, 0, 1, 3, 4) && bytes_seal(&all));
+    assert_true(bytes_subtract(&a, &all));
+    assert_true(bytes_subtract(&b, &a));
+    assert_int_equal(b.count, 1); /* the run that `all` has taken from a */
+    assert_int_equal(b.end - b.begin, 4);
+    assert_true(bytes_seal(&a)); /* again, from scatters */
+    assert_true(verify_bytes(&a) && bytes_held(&a) < RUNS * 8);
+    bytes_finish(&a);
+    bytes_finish(&b);
+    bytes_finish(&all);
+}
+
+/* More elements than a piece can count. */
+static void test_long_run(void **state)
+{
+    (void)state;
+    const uint64_t count = UINT64_C(3) << 32;
+    struct bytes set = {0};
+    assert_true(bytes_add_run(&set, BASE, 1, 2, count, 1, 1) && bytes_seal(&set));
+    assert_true(verify_bytes(&set));
+    assert_int_equal(set.count, 4);
+    assert_int_equal(set.begin, BASE);
+    assert_int_equal(set.end, BASE + count * 2 - 1);
     bytes_finish(&set);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_even_and_odd),
-        cmocka_unit_test(test_same_set_goes),
-        cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_even_and_odd),
+        cmocka_unit_test(test_same_set_goes), cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_scattered),     cmocka_unit_test(test_long_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -390,7 +390,7 @@ static void test_rounding(void **state)
     t_close(&t, op);
     t_reads(&t, u, D + 2040, 1); /* in the same 64 bytes as the second, not the same byte */
     run(0);
-    options.shadow_limit_bytes = 100000;
+    options.shadow_limit_bytes = 10000;
     const struct hazard *hazards = run(1);
     assert_int_equal(hazards[0].sureness, SURENESS_POSSIBLE);
     assert_int_equal(hazards[0].severity, SEVERITY_WARNING);
