@@ -6,11 +6,13 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 
 import harness
 import jsonschema
-from harness import ROOT, SCHEMA, TOOL, Skip, Tally, build_once, check, execute, work_folder
+from harness import ROOT, SCHEMA, TOOL, Skip, Tally, build_once, check, execute, started, work_folder
 
 FOLDER = work_folder("usability")
 WORK = pathlib.Path(FOLDER.name)
@@ -120,6 +122,21 @@ def several_files_and_unused_entries():
     expect(["check", "--suppressions", two, LISTING], 66, "1 suppressed")
     expect(["audit", LISTING], 66)
     expect(["audit", "--suppressions", one, "--suppressions", two, LISTING], 0, "5 suppressed")
+
+
+def counts_so_far_know_none():
+    """What SIGUSR1 prints, and SSAN_FINDINGS() of the program, count what a suppression hides; the verdict does not."""
+    path = entries("all.yaml", "- buffer: '*'\n  reason: x\n")
+    shell = WORK / "asked.sh"
+    shell.write_text(f"#!/bin/sh\n'{racy()}'\necho ready\nread x\n", encoding="utf-8")
+    shell.chmod(0o755)
+    with started([TOOL, "run", "--suppressions", path, "--", shell], stdin=subprocess.PIPE) as child:
+        check(child.stdout.readline() == "ready\n", "not ready")
+        child.send_signal(signal.SIGUSR1)
+        line = child.stderr.readline()
+        check(line.startswith("streamsan so far: 1 error"), line)
+        err = child.communicate("\n", timeout=60)[1]
+    check(err.splitlines()[-1].startswith("streamsan: clean: ") and "1 suppressed" in err, err)
 
 
 def wrong_files():
@@ -252,8 +269,9 @@ def installed():
 
 def main():
     tally = Tally("usability")
-    for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries, wrong_files,
-                     words_that_are_near, dump_tells_lines, numbers_are_those_of_ids, manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
+    for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries,
+                     counts_so_far_know_none, wrong_files, words_that_are_near, dump_tells_lines, numbers_are_those_of_ids,
+                     manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 
