@@ -22,6 +22,7 @@
 #define DUMP     VERB_DUMP
 #define AUDIT    VERB_AUDIT
 #define WITNESS  VERB_WITNESS
+#define EXPLORE  VERB_EXPLORE
 #define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
 #define PROGRAMS (RUN | TRIES)
 
@@ -228,6 +229,12 @@ static error_t take_option(struct reading *reading, int key, const char *word)
         return error;
     case KEY_JOBS:
         return take_number(reading, key, word, 1024, &options->jobs);
+    case KEY_LIMIT:
+        return take_number(reading, key, word, 10000000, &options->limit);
+    case KEY_RANDOM:
+        return take_number(reading, key, word, 10000000, &options->random);
+    case KEY_SEED:
+        return take_number(reading, key, word, 4000000000u, &options->seed);
     case KEY_REPEAT:
         return take_number(reading, key, word, 1000000, &options->repeat);
     case KEY_TIME:
@@ -503,6 +510,8 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     options->schedule = "eager";
     options->time_seconds = 60;
     options->repeat = 1;
+    options->limit = 1000;
+    options->seed = 1;
     (void)plan_read(&options->plan, options->schedule, NULL);
     options->error_exitcode = EXIT_CODE_FINDINGS;
     options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));

@@ -43,6 +43,9 @@ struct options {
     unsigned jobs;         /* trials at once; 0: one for each core */
     double time_seconds;   /* for all trials; 60 unless given */
     const char *keep;      /* folder for schedules; NULL: none is kept */
+    unsigned limit;        /* runs; 1000 unless given */
+    unsigned random;       /* random schedules; 0: all orders instead */
+    unsigned seed;         /* 1 unless given */
     unsigned repeat;       /* replays of each witness; 1 unless given */
     bool bisect;
     bool help;        /* --help: nothing else counts */

@@ -245,6 +245,9 @@ static bool next_all_early(struct search *search, struct probe *probe, enum sear
 /* One item early, at each call of its window: all at their first, then all at their second ... */
 static bool next_one_early(struct search *search, struct probe *probe, enum search_next *next)
 {
+    if (search->asked[PROBE_ONE] >= search->limits.one_early) {
+        return false;
+    }
     for (uint32_t i = 0; i < search->found.count; i++) {
         struct search_class *class = &search->found.items[i];
         bool more = class->windows.count > 0;
@@ -255,7 +258,7 @@ static bool next_one_early(struct search *search, struct probe *probe, enum sear
                 /* one item alone as early as it can was the probe of all */
                 bool known = class->distance == 0 && class->windows.count == 1;
                 if (!known && class->distance <= window->last - window->first) {
-                    probe->kind = PROBE_EARLY;
+                    probe->kind = PROBE_ONE;
                     probe->of = i;
                     *next = made(search, probe,
                                  make_early(search, i, window, window->first + class->distance,
@@ -357,12 +360,9 @@ uint64_t search_left(const struct search *search)
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];
         left += !class->asked_late + !class->asked_all_early;
-        for (size_t k = 0; k < class->windows.count; k++) {
-            const struct search_window *window = &class->windows.items[k];
-            uint64_t calls = (uint64_t)window->last - window->first + 1;
-            uint64_t done = class->distance + (k < class->next_window);
-            left += calls > done ? calls - done : 0;
-        }
     }
-    return left + (search->given - search->taken);
+    for (int kind = 0; kind < PROBE_ONE; kind++) {
+        left += search->asked[kind] - search->by_kind[kind];
+    }
+    return left;
 }

@@ -66,16 +66,16 @@ static bool same_output(const struct search *search, const struct outcome *a,
            (search->output_varies || (a->out_hash == b->out_hash && a->out_bytes == b->out_bytes));
 }
 
-static enum verdict judge(const struct search *search, const struct outcome *outcome)
+static enum search_verdict judge(const struct search *search, const struct outcome *outcome)
 {
     const struct outcome *reference = &search->groups.items[0].outcome;
     if (!same_output(search, reference, outcome)) {
-        return VERDICT_WRONG;
+        return RESULT_WRONG;
     }
     return !search->memory_varies && reference->has_memory && outcome->has_memory &&
                    reference->memory_hash != outcome->memory_hash
-               ? VERDICT_MEMORY
-               : VERDICT_SAME;
+               ? RESULT_MEMORY
+               : RESULT_SAME;
 }
 
 /* The group of a result; a new one gets the probe's plan. MODEL_NONE when out of memory. Results
@@ -83,11 +83,11 @@ static enum verdict judge(const struct search *search, const struct outcome *out
 static uint32_t group_of(struct search *search, const struct outcome *outcome,
                          const struct probe *probe)
 {
-    enum verdict verdict = search->groups.count > 0 ? judge(search, outcome) : VERDICT_SAME;
+    enum search_verdict verdict = search->groups.count > 0 ? judge(search, outcome) : RESULT_SAME;
     for (size_t i = 0; i < search->groups.count; i++) {
         const struct search_group *group = &search->groups.items[i];
         if (group->verdict == verdict &&
-            (verdict != VERDICT_WRONG || same_output(search, &group->outcome, outcome))) {
+            (verdict != RESULT_WRONG || same_output(search, &group->outcome, outcome))) {
             return (uint32_t)i;
         }
     }
@@ -170,6 +170,17 @@ static bool take_first(struct search *search, const struct run *run)
     return count_orders(&run->poset, run->poset.before, &search->limits.count, &search->all);
 }
 
+/* Interleaved kernels give many results; only the first wrong one is kept. */
+static bool add_torn(struct search *search, const struct probe *probe,
+                     const struct outcome *outcome)
+{
+    if (judge(search, outcome) != RESULT_WRONG || search->torn_wrong++ > 0) {
+        return true;
+    }
+    search->torn_number = search->taken - 1;
+    return plan_copy(&search->torn_plan, &probe->plan);
+}
+
 static bool add_group_run(struct search *search, const struct probe *probe,
                           const struct outcome *outcome, uint32_t class)
 {
@@ -179,11 +190,9 @@ static bool add_group_run(struct search *search, const struct probe *probe,
     }
     struct search_group *group = &search->groups.items[index];
     group->runs++;
-    if (probe->kind == PROBE_TORN) {
-        search->torn_wrong += group->verdict == VERDICT_WRONG;
-    } else if (probe->kind == PROBE_RANDOM) {
-        search->random_wrong += group->verdict == VERDICT_WRONG;
-        search->random_memory += group->verdict == VERDICT_MEMORY;
+    if (probe->kind == PROBE_RANDOM) {
+        search->random_wrong += group->verdict == RESULT_WRONG;
+        search->random_memory += group->verdict == RESULT_MEMORY;
     } else if (class != MODEL_NONE) {
         struct search_class *found = &search->found.items[class];
         if (found->group == MODEL_NONE ||
@@ -286,7 +295,9 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
     search->infeasible += result->infeasible;
     search->forced += result->forced;
     if (probe->kind == PROBE_TORN || probe->kind == PROBE_RANDOM) {
-        fine = add_group_run(search, probe, &result->outcome, MODEL_NONE);
+        fine = probe->kind == PROBE_TORN
+                   ? add_torn(search, probe, &result->outcome)
+                   : add_group_run(search, probe, &result->outcome, MODEL_NONE);
         model_finish(take_model);
     } else {
         struct run *run = mem_zalloc(1, sizeof *run);
@@ -307,7 +318,8 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
 void search_skip(struct search *search, struct probe *take_probe)
 {
     search->taken++;
-    search->unreached++;
+    search->by_kind[take_probe->kind]++;
+    search->unreached += take_probe->kind < PROBE_ONE;
     if (take_probe->kind == PROBE_REVERSED) {
         take_probe->reversal.literal = true; /* nothing more comes of it */
         classes_ended(&search->classes, &take_probe->reversal, 0);
@@ -321,14 +333,14 @@ struct search_sums search_sum(const struct search *search)
     bool whole = search_left(search) == 0;
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];
-        enum verdict verdict =
-            class->group == MODEL_NONE ? VERDICT_SAME : search->groups.items[class->group].verdict;
+        enum search_verdict verdict =
+            class->group == MODEL_NONE ? RESULT_SAME : search->groups.items[class->group].verdict;
         sums.orders += class->orders.count;
         sums.estimated = sums.estimated || class->orders.estimated;
-        sums.wrong += verdict == VERDICT_WRONG ? class->orders.count : 0;
-        sums.memory += verdict == VERDICT_MEMORY ? class->orders.count : 0;
-        sums.wrong_classes += verdict == VERDICT_WRONG;
-        sums.memory_classes += verdict == VERDICT_MEMORY;
+        sums.wrong += verdict == RESULT_WRONG ? class->orders.count : 0;
+        sums.memory += verdict == RESULT_MEMORY ? class->orders.count : 0;
+        sums.wrong_classes += verdict == RESULT_WRONG;
+        sums.memory_classes += verdict == RESULT_MEMORY;
     }
     bool exact_sum = whole && !sums.estimated;
     sums.total = exact_sum || (!search->fixed_items && sums.orders > search->all.count)
@@ -360,6 +372,7 @@ void search_finish(struct search *search)
     VEC_FREE(&search->calls);
     VEC_FREE(&search->queries);
     VEC_FREE(&search->torn_pairs);
+    plan_finish(&search->torn_plan);
     map_finish(&search->queries_seen);
     determinism_finish(&search->determinism);
     *search = (struct search){0};

@@ -24,7 +24,8 @@ enum probe_kind {
     PROBE_LAZY,
     PROBE_LATE,     /* a class that was met in another way, as late as possible */
     PROBE_REVERSED, /* a class that is foreseen */
-    PROBE_EARLY,    /* a class with items done early */
+    PROBE_EARLY,    /* a class with all items as early as they can that the host may see */
+    PROBE_ONE,      /* a class with one of them early */
     PROBE_QUERY,    /* queries find done what they did not */
     PROBE_TORN,     /* kernels interleave */
     PROBE_RANDOM,
@@ -53,16 +54,14 @@ struct probe_result {
     bool infeasible, forced;
 };
 
-enum verdict { VERDICT_SAME, VERDICT_MEMORY, VERDICT_WRONG };
+enum search_verdict { RESULT_SAME, RESULT_MEMORY, RESULT_WRONG };
 
 /* Runs with one result. */
 struct search_group {
     struct outcome outcome;
-    enum verdict verdict;
-    uint64_t runs, classes;
-    long double orders; /* of those classes whose worst result this is */
-    bool estimated;
-    struct plan plan; /* of its first run */
+    enum search_verdict verdict;
+    uint64_t runs;
+    struct plan plan; /* of its first run, interleaved ones aside */
     enum probe_kind kind;
     uint64_t number; /* of that run, from 0 */
 };
@@ -94,7 +93,7 @@ struct search_limits {
     struct count_limits count;
     uint64_t random; /* > 0: so many random schedules instead of all */
     uint64_t seed;
-    uint32_t torn;
+    uint32_t torn, one_early; /* runs of these kinds */
 };
 
 struct search {
@@ -118,6 +117,8 @@ struct search {
     uint64_t infeasible, forced, unreached; /* runs */
     uint64_t torn_wrong, random_wrong, random_memory;
     struct poset_races torn_pairs;
+    struct plan torn_plan; /* of the first wrong one */
+    uint64_t torn_number;  /* of that run */
 };
 
 enum search_next { SEARCH_RUN, SEARCH_WAIT, SEARCH_DONE, SEARCH_NO_MEMORY };
@@ -141,7 +142,9 @@ struct search_sums {
     bool total_estimated; /* or a lower bound, while not all is run */
 };
 struct search_sums search_sum(const struct search *search);
-/* The early placements and races that were not run. */
+/* What is still to be run until all orders are; single early items and interleaved kernels are
+ * extra.
+ */
 uint64_t search_left(const struct search *search);
 void search_finish(struct search *search);
 void probe_finish(struct probe *probe);

@@ -1,0 +1,233 @@
+/* `streamsan explore`: all schedules of a small program, or a part of those of a large one.
+ *
+ * The report holds the findings of the first run, what the schedules gave, and one verdict over
+ * both. */
+#include "cli/commands.h"
+#include "cli/explore_facts.h"
+#include "cli/explore_run.h"
+#include "cli/feed.h"
+#include "cli/judge.h"
+#include "cli/output.h"
+#include "cli/program.h"
+
+#include "report/suppress.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Everything that is printed at the end. */
+struct result {
+    const struct options *options;
+    struct explore_facts facts;
+    struct report report;
+    struct verdict verdict;
+    struct arena arena;
+    const char *reasons[8]; /* why it is incomplete; in the arena */
+    size_t reason_count;
+};
+
+static void add_reason(struct result *result, struct strbuf *words)
+{
+    const char *kept = words->failed ? NULL : arena_strdup(&result->arena, strbuf_text(words));
+    if (kept && result->reason_count < sizeof result->reasons / sizeof result->reasons[0]) {
+        result->reasons[result->reason_count++] = kept;
+    }
+    strbuf_finish(words);
+}
+
+/* What kept the search from all schedules. */
+static void find_reasons(struct result *result, const struct explore_run *run, const char *no_start)
+{
+    const struct explore_facts *facts = &result->facts;
+    const struct search *search = &run->search;
+    struct strbuf words = {0};
+    switch (run->end) {
+    case EXPLORE_LIMIT_RUNS:
+        strbuf_printf(&words, "the limit of %u runs came before all schedules",
+                      result->options->limit);
+        add_reason(result, &words);
+        break;
+    case EXPLORE_LIMIT_TIME:
+        strbuf_printf(&words, "the limit of %g s came before all schedules",
+                      result->options->time_seconds);
+        add_reason(result, &words);
+        break;
+    case EXPLORE_INTERRUPTED:
+        strbuf_puts(&words, "a signal came before all schedules");
+        add_reason(result, &words);
+        break;
+    case EXPLORE_NO_START:
+        strbuf_puts(&words, no_start);
+        add_reason(result, &words);
+        break;
+    default:
+        break;
+    }
+    if (facts->found_call) {
+        strbuf_puts(&words, "the program is not deterministic");
+        add_reason(result, &words);
+    }
+    if (search->unreached > 0) {
+        strbuf_printf(&words, "%" PRIu64 " schedule%s could not be reached", search->unreached,
+                      search->unreached == 1 ? "" : "s");
+        add_reason(result, &words);
+    }
+    if (facts->forced > 0) {
+        strbuf_printf(&words, "the device ran work by itself in %" PRIu64 " run%s", facts->forced,
+                      facts->forced == 1 ? "" : "s");
+        add_reason(result, &words);
+    }
+    if (run->first.processes > 1) {
+        strbuf_puts(&words, "only the first process with CUDA operations was explored");
+        add_reason(result, &words);
+    }
+}
+
+/* The report of the first run, with what the search adds. */
+static enum ssan_status explain_first(struct result *result, struct feed *feed,
+                                      const struct explore_run *run, struct ssan_error *err)
+{
+    char path[4200];
+    const struct judge judge = {
+        .options = result->options,
+        .verb = "explore",
+        .begun = run->begun,
+        .command = result->options->arguments,
+        .end = {true, run->first.code, run->first.end_signal},
+        .reasons = result->reasons,
+        .reason_count = result->reason_count,
+    };
+    enum ssan_status status = SSAN_OK;
+    snprintf(path, sizeof path, "%s/" TRIAL_TRACE, run->first_directory);
+    if (run->end == EXPLORE_NO_START) {
+        result->report.run.source = SSAN_producer_VIRTUAL_DEVICE;
+        result->report.run.accesses = SSAN_accesses_EXACT;
+        result->report.run.command = (const char *const *)result->options->arguments;
+        result->report.run.reasons = result->reasons;
+        result->report.run.reason_count = result->reason_count;
+        return SSAN_OK;
+    }
+    status = judge_read(feed, path, result->options, err);
+    if (!status) {
+        judge_report(&result->report, &judge, feed);
+        result->report.run.schedule = "eager";
+        suppress_apply(&result->report, result->options->suppressions.entries.items,
+                       result->options->suppressions.entries.count);
+    }
+    return status;
+}
+
+static void decide(struct result *result)
+{
+    const struct explore_facts *facts = &result->facts;
+    bool wrong = facts->random ? facts->random_wrong > 0 : facts->classes_wrong > 0;
+    result->verdict = verdict_decide(&result->report, 0, result->options->error_exitcode);
+    if (wrong && result->verdict.kind != VERDICT_ERRORS) {
+        result->verdict.kind = VERDICT_ERRORS;
+        result->verdict.exit_code = result->options->error_exitcode;
+    }
+}
+
+/* "streamsan: errors: 7 of 10 orders wrong; 1 error ..." */
+static void print_verdict(const struct result *result)
+{
+    struct strbuf line = {0}, whole = {0};
+    verdict_line(&line, &result->report, &result->verdict);
+    const char *text = strbuf_text(&line), *rest = strstr(text, ": ");
+    rest = rest ? strstr(rest + 2, ": ") : NULL;
+    if (rest) {
+        strbuf_add(&whole, text, (size_t)(rest + 2 - text));
+        explore_wrong(&whole, &result->facts);
+        strbuf_puts(&whole, "; ");
+        strbuf_puts(&whole, rest + 2);
+    } else {
+        strbuf_puts(&whole, text);
+    }
+    output_write(NULL, STDERR_FILENO, &whole, NULL);
+    strbuf_finish(&line);
+    strbuf_finish(&whole);
+}
+
+static int print(struct result *result)
+{
+    const struct options *options = result->options;
+    struct strbuf text = {0};
+    struct ssan_error err = {0};
+    decide(result);
+    if (options->quiet && !options->output) {
+        explore_wrong(&text, &result->facts);
+        strbuf_puts(&text, "\n");
+    } else if (options->format == FORMAT_JSON) {
+        text.failed |= !explore_json(&text, &result->facts, &result->report, &result->verdict,
+                                     options->with_addresses);
+    } else {
+        report_short(&text, &result->report, judge_wants_color(options, STDERR_FILENO));
+        explore_text(&text, &result->facts, options->verbose);
+    }
+    int code = result->verdict.exit_code;
+    if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
+        code = command_fail("explore", &err);
+    }
+    strbuf_finish(&text);
+    if (options->output || options->format == FORMAT_JSON) {
+        explore_wrong(&text, &result->facts);
+        strbuf_puts(&text, "\n");
+        output_write(NULL, STDERR_FILENO, &text, NULL);
+        strbuf_finish(&text);
+    }
+    print_verdict(result);
+    return code;
+}
+
+static int explore(const struct options *options)
+{
+    struct result result = {.options = options};
+    struct explore_run run = {0};
+    struct feed feed = {0};
+    struct ssan_error err = {0}, told = {0};
+    enum ssan_status status =
+        program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err);
+    status = status ? status : output_probe(options->output, &err);
+    status = status ? status : explore_run(&run, options, &err);
+    if (!status && !explore_facts_fill(&result.facts, &run.search, run.samples.items,
+                                       run.samples.count, options, &result.arena, &told)) {
+        status = ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    if (told.status) {
+        command_fail("explore", &told);
+    }
+    if (!status) {
+        find_reasons(&result, &run, err.text);
+        status = explain_first(&result, &feed, &run, &err);
+    }
+    int code = status ? command_fail("explore", &err) : print(&result);
+    report_finish(&result.report);
+    feed_close(&feed);
+    arena_finish(&result.arena);
+    explore_run_finish(&run);
+    return code;
+}
+
+int cmd_explore(int argc, char **argv)
+{
+    struct options options;
+    struct ssan_error err = {0};
+    int code;
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes does not change the exit code */
+    if (options_read(&options, VERB_EXPLORE, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
+        code = command_usage("explore", &err);
+    } else if (options.help) {
+        code = command_help("explore");
+    } else if (options.argument_count == 0) {
+        ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
+        code = command_usage("explore", &err);
+    } else {
+        code = explore(&options);
+    }
+    options_finish(&options);
+    return code;
+}

@@ -1,0 +1,143 @@
+/* Results of trials read back from their folders. */
+#include "cli/explore_result.h"
+
+#include "base/mem.h"
+#include "explore/snapshot.h"
+#include "trace/reader.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_KEPT (1u << 20) /* bytes of output kept for telling differences */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t length)
+{
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        hash = mix(hash, word);
+    }
+    for (; i < length; i++) {
+        hash = mix(hash, bytes[i]);
+    }
+    return mix(hash, length);
+}
+
+static int open_file(const struct trial_result *trial, const char *name)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", trial->directory, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Blocks are hashed apart and summed up, so the order of frees does not matter. */
+static void hash_memory(const struct trial_result *trial, struct outcome *outcome)
+{
+    char path[4200];
+    struct snapshot snapshot = {0};
+    snprintf(path, sizeof path, "%s/" TRIAL_MEMORY, trial->directory);
+    if (snapshot_read(&snapshot, path, NULL) == SSAN_OK && snapshot.complete) {
+        outcome->has_memory = true;
+        for (size_t i = 0; i < snapshot.blocks.count; i++) {
+            const struct snapshot_contents *block = &snapshot.blocks.items[i];
+            outcome->memory_hash += hash_bytes(mix(block->alloc, block->size_bytes), block->bytes,
+                                               (size_t)block->kept_bytes);
+        }
+    }
+    snapshot_close(&snapshot);
+}
+
+static void hash_output(const struct trial_result *trial, struct outcome *outcome)
+{
+    static unsigned char buffer[1 << 16]; /* whole reads but for the last: the hash is of pieces */
+    int fd = open_file(trial, TRIAL_STDOUT);
+    ssize_t got;
+    while (fd >= 0 && (got = read(fd, buffer, sizeof buffer)) > 0) {
+        outcome->out_hash = hash_bytes(outcome->out_hash, buffer, (size_t)got);
+        outcome->out_bytes += (uint64_t)got;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void explore_result_output(const struct trial_result *trial, struct strbuf *output)
+{
+    char buffer[1 << 14];
+    int fd = open_file(trial, TRIAL_STDOUT);
+    ssize_t got;
+    while (fd >= 0 && output->length < OUTPUT_KEPT && (got = read(fd, buffer, sizeof buffer)) > 0) {
+        strbuf_add(output, buffer, (size_t)got);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+enum ssan_status explore_result_read(const struct trial_result *trial, struct model *model,
+                                     struct probe_result *result, struct ssan_error *err)
+{
+    char path[4200];
+    struct reader *reader = NULL;
+    *result = (struct probe_result){
+        .outcome = {.code = trial->end_signal ? 0 : trial->code,
+                    .end_signal = trial->timed_out || trial->flooded ? 0 : trial->end_signal,
+                    .timed_out = trial->timed_out || trial->flooded},
+        .infeasible = trial->infeasible,
+        .forced = trial->forced,
+    };
+    if (result->outcome.timed_out) {
+        result->outcome.code = 0;
+    } else {
+        hash_output(trial, &result->outcome);
+        hash_memory(trial, &result->outcome);
+    }
+    snprintf(path, sizeof path, "%s/" TRIAL_TRACE, trial->directory);
+    enum ssan_status status = reader_open(&reader, path, err);
+    if (!status) {
+        status = model_read(model, reader_source(reader), err);
+    }
+    reader_close(reader);
+    return status;
+}
+
+/* The line of `text` that begins at `at`; NULL at its end. */
+static char *line_at(const struct strbuf *text, size_t at)
+{
+    if (at >= text->length) {
+        return NULL;
+    }
+    const char *begin = text->text + at;
+    const char *end = memchr(begin, '\n', text->length - at);
+    return mem_strndup(begin, end ? (size_t)(end - begin) : text->length - at);
+}
+
+uint64_t explore_result_difference(const struct strbuf *reference, const struct strbuf *other,
+                                   char **expected, char **got)
+{
+    size_t at = 0, begin = 0;
+    uint64_t line = 1;
+    while (at < reference->length && at < other->length && reference->text[at] == other->text[at]) {
+        if (reference->text[at++] == '\n') {
+            line++;
+            begin = at;
+        }
+    }
+    if (at == reference->length && at == other->length) {
+        return 0;
+    }
+    *expected = line_at(reference, begin);
+    *got = line_at(other, begin);
+    return line;
+}

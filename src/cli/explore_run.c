@@ -1,0 +1,258 @@
+/* Trials for probes, results for the search, and how far it is. */
+#include "cli/explore_run.h"
+
+#include "base/mem.h"
+#include "cli/explore_result.h"
+#include "trace/control_abi.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SNAPSHOT_BYTES    (UINT64_C(256) << 20)
+#define PLAN_LIMIT_MS     2000
+#define TORN_RUNS         20
+#define ONE_EARLY_RUNS    64
+#define SLOWER            20   /* times the first run: then a run counts as one without end */
+#define SLOWEST_SECONDS   10.0 /* at least */
+#define TERMINAL_SECONDS  0.2  /* between words of progress */
+#define VERBOSE_SECONDS   5.0
+#define FIRST_RUN_SECONDS 600.0
+
+static double seconds_since(const struct timespec *begun)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
+}
+
+static void clear_progress(struct explore_run *run)
+{
+    if (run->shown) {
+        fprintf(stderr, "\r\033[K");
+        run->shown = false;
+    }
+}
+
+static void tell_progress(struct explore_run *run)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    if (run->options->quiet || !(terminal || run->options->verbose) ||
+        seconds_since(&run->told) < (terminal ? TERMINAL_SECONDS : VERBOSE_SECONDS)) {
+        return;
+    }
+    struct search_sums sums = search_sum(&run->search);
+    struct strbuf line = {0};
+    clock_gettime(CLOCK_MONOTONIC, &run->told);
+    strbuf_printf(&line,
+                  "explore: %" PRIu64 " runs, %" PRIu64 " classes, %" PRIu64 " wrong; orders run: ",
+                  run->search.taken, sums.classes, sums.wrong_classes);
+    explore_number(&line, sums.orders, sums.estimated);
+    strbuf_puts(&line, " of ");
+    explore_number(&line, sums.total, sums.total_estimated);
+    fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", strbuf_text(&line));
+    run->shown = terminal;
+    strbuf_finish(&line);
+}
+
+/* The line in which a new group differs. False when out of memory. */
+static bool add_samples(struct explore_run *run, const struct trial_result *trial)
+{
+    while (run->samples.count < run->search.groups.count) {
+        struct explore_sample sample = {0};
+        struct strbuf output = {0};
+        explore_result_output(trial, &output);
+        if (run->samples.count == 0) {
+            strbuf_finish(&run->reference);
+            run->reference = output;
+        } else {
+            sample.output_line =
+                explore_result_difference(&run->reference, &output, &sample.expected, &sample.got);
+            strbuf_finish(&output);
+        }
+        if (!VEC_PUSH(&run->samples, sample)) {
+            mem_free(sample.expected);
+            mem_free(sample.got);
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum ssan_status start(struct explore_run *run, struct probe *probe, struct ssan_error *err)
+{
+    char directory[4096];
+    double limit = run->first.seconds * SLOWER;
+    bool resolve = probe->kind <= PROBE_LAZY;
+    struct trial trial = {
+        .arguments = run->options->arguments,
+        .plan = &probe->plan,
+        .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
+        .snapshot_limit_bytes = SNAPSHOT_BYTES,
+        .plan_limit_ms = PLAN_LIMIT_MS,
+        .limit_seconds = probe->kind == PROBE_FIRST ? FIRST_RUN_SECONDS
+                         : limit > SLOWEST_SECONDS  ? limit
+                                                    : SLOWEST_SECONDS,
+        .engine = {.shadow_limit_bytes = run->options->shadow_limit},
+        .documented = run->options->documented,
+        .directory = resolve && getcwd(directory, sizeof directory) ? directory : NULL,
+    };
+    enum ssan_status status = trials_start(&run->trials, &trial, err);
+    if (!status && !VEC_PUSH(&run->under_way, *probe)) {
+        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    if (status) {
+        search_skip(&run->search, probe);
+    }
+    return status;
+}
+
+/* The first run must give something to explore. */
+static enum ssan_status check_first(struct explore_run *run, const struct trial_result *trial,
+                                    enum ssan_status read, struct ssan_error *err)
+{
+    run->first = *trial;
+    run->first_directory = mem_strdup(trial->directory);
+    if (trial->status) {
+        return ssan_fail(err, trial->status, 0, "%s", trial->text);
+    }
+    if (trial->processes == 0 || read == SSAN_IO) {
+        run->end = EXPLORE_NO_START;
+        ssan_fail(err, SSAN_OK, 0, "%s",
+                  trial->processes == 0 ? "no CUDA operation was seen"
+                                        : "the trace could not be read");
+    } else if (trial->timed_out) {
+        run->end = EXPLORE_NO_START;
+        ssan_fail(err, SSAN_OK, 0, "the program did not end");
+    }
+    return run->end == EXPLORE_NO_START ? SSAN_OK : read;
+}
+
+/* Takes the result of the oldest trial. */
+static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
+{
+    struct probe probe = run->under_way.items[0];
+    struct model model = {0};
+    struct probe_result result = {0};
+    const struct trial_result *trial = trials_next(&run->trials);
+    memmove(run->under_way.items, run->under_way.items + 1,
+            --run->under_way.count * sizeof *run->under_way.items);
+    enum ssan_status status = trial->status;
+    bool first = probe.kind == PROBE_FIRST, fine = true;
+    if (!status) {
+        status = explore_result_read(trial, &model, &result, err);
+    }
+    if (first) {
+        status = check_first(run, trial, status, err);
+    }
+    if (status || run->end == EXPLORE_NO_START) {
+        search_skip(&run->search, &probe);
+    } else {
+        fine = search_take(&run->search, &probe, &model, &result) && add_samples(run, trial);
+    }
+    model_finish(&model);
+    if (!first) {
+        trials_drop(&run->trials, trial);
+        status = SSAN_OK; /* one of many: counted by the search */
+    }
+    return fine ? status : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+}
+
+/* Whether no more trials are to be started, and why. */
+static bool is_over(struct explore_run *run)
+{
+    if (run->end != EXPLORE_ENDED) {
+        return true;
+    }
+    if (trials_interrupted(&run->trials)) {
+        run->end = EXPLORE_INTERRUPTED;
+    } else if (run->search.given >= run->options->limit) {
+        run->end = EXPLORE_LIMIT_RUNS;
+    } else if (seconds_since(&run->begun) > run->options->time_seconds) {
+        run->end = EXPLORE_LIMIT_TIME;
+    }
+    return run->end != EXPLORE_ENDED;
+}
+
+/* Starts what may run now. *more: there may be something later. */
+static enum ssan_status start_some(struct explore_run *run, bool *more, struct ssan_error *err)
+{
+    *more = true;
+    while (run->under_way.count < run->trials.jobs) {
+        struct probe probe;
+        enum search_next next;
+        if (is_over(run)) {
+            /* what comes behind all orders is extra: no limit came first then */
+            run->end = search_left(&run->search) > 0 || run->end == EXPLORE_INTERRUPTED
+                           ? run->end
+                           : EXPLORE_ENDED;
+            *more = false;
+            return SSAN_OK;
+        }
+        next = search_next(&run->search, &probe);
+        if (next == SEARCH_NO_MEMORY) {
+            return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        }
+        if (next != SEARCH_RUN) {
+            *more = next == SEARCH_WAIT;
+            return SSAN_OK;
+        }
+        if (start(run, &probe, err)) {
+            return err->status;
+        }
+    }
+    return SSAN_OK;
+}
+
+enum ssan_status explore_run(struct explore_run *run, const struct options *options,
+                             struct ssan_error *err)
+{
+    const struct search_limits limits = {
+        .count = {.down_sets = COUNT_DOWN_SETS, .probes = COUNT_PROBES, .seed = options->seed},
+        .random = options->random,
+        .seed = options->seed,
+        .torn = TORN_RUNS,
+        .one_early = ONE_EARLY_RUNS,
+    };
+    enum ssan_status status;
+    bool more = true;
+    *run = (struct explore_run){.options = options};
+    clock_gettime(CLOCK_MONOTONIC, &run->begun);
+    run->told = run->begun;
+    search_init(&run->search, &limits);
+    status = trials_open(&run->trials, options->jobs, err);
+    while (!status && (more || run->under_way.count > 0)) {
+        status = start_some(run, &more, err);
+        if (!status && run->under_way.count == 0) {
+            break;
+        }
+        if (!status) {
+            status = take(run, err);
+            tell_progress(run);
+        }
+    }
+    clear_progress(run);
+    run->interrupted = trials_interrupted(&run->trials) != 0;
+    if (run->interrupted && !status) {
+        run->end = EXPLORE_INTERRUPTED;
+    }
+    return status;
+}
+
+void explore_run_finish(struct explore_run *run)
+{
+    for (size_t i = 0; i < run->under_way.count; i++) {
+        probe_finish(&run->under_way.items[i]);
+    }
+    for (size_t i = 0; i < run->samples.count; i++) {
+        mem_free(run->samples.items[i].expected);
+        mem_free(run->samples.items[i].got);
+    }
+    VEC_FREE(&run->under_way);
+    VEC_FREE(&run->samples);
+    strbuf_finish(&run->reference);
+    mem_free(run->first_directory);
+    search_finish(&run->search);
+    trials_close(&run->trials);
+}

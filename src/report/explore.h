@@ -1,0 +1,61 @@
+/* What exploring all schedules of a program gave, as facts, and their printed forms
+ * (docs/explore.md).
+ *
+ * The caller fills the facts; nothing here decides anything. One thread. */
+#ifndef SSAN_REPORT_EXPLORE_H
+#define SSAN_REPORT_EXPLORE_H
+
+#include "report/report.h"
+
+enum explore_verdict { EXPLORE_SAME, EXPLORE_MEMORY, EXPLORE_WRONG };
+
+/* What the first run of a result did that others did not. */
+enum explore_way { EXPLORE_ORDER, EXPLORE_EARLY, EXPLORE_QUERY, EXPLORE_RANDOM };
+
+/* Schedules with one result. */
+struct explore_group {
+    enum explore_verdict verdict;
+    enum explore_way way;
+    int exit_code, exit_signal; /* exit_signal 0: none */
+    bool timed_out;
+    long double orders; /* of the classes whose worst result this is */
+    bool estimated;
+    uint64_t classes, runs;
+    uint64_t output_line;       /* the first line of output that is not the reference's; 0: none */
+    const char *got, *expected; /* that line; NULL: there is none */
+    const char *schedule;       /* what --schedule takes; NULL: it was not kept */
+};
+
+struct explore_facts {
+    uint64_t items, streams, threads; /* threads: that made calls */
+    uint64_t classes, classes_wrong, classes_memory;
+    long double orders_total, orders_run, orders_wrong, orders_memory;
+    bool total_estimated, run_estimated;
+    bool all_run; /* every class and placement */
+    bool random;  /* random schedules instead; the next three are theirs */
+    uint64_t random_tried, random_wrong, random_seed;
+    uint64_t runs;
+    uint64_t infeasible, forced;
+    bool output_varies, memory_compared;
+    const char *expected_call,
+        *found_call;    /* of a program that is not deterministic; NULL: it is */
+    uint64_t one_early; /* runs with one item done early */
+    uint64_t torn_tried, torn_wrong;
+    const char *torn_schedule; /* of the first wrong one; NULL: it was not kept, or there is none */
+    const char *const *command;         /* the program and its words, NULL-terminated */
+    const struct explore_group *groups; /* [0] is the reference's */
+    size_t group_count;
+};
+
+/* "7", "about 2.3e+40" */
+void explore_number(struct strbuf *out, long double number, bool estimated);
+/* "7 of 10 orders wrong" */
+void explore_wrong(struct strbuf *out, const struct explore_facts *facts);
+/* The classes of equal results and what is to be said of the search, then a line with
+ * explore_wrong. */
+void explore_text(struct strbuf *out, const struct explore_facts *facts, bool verbose);
+/* The report of the first run with a member `explore`. False when out of memory. */
+bool explore_json(struct strbuf *out, const struct explore_facts *facts,
+                  const struct report *report, const struct verdict *verdict, bool with_addresses);
+
+#endif

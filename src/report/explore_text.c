@@ -1,0 +1,231 @@
+/* The text form of an exploration: results, the reference's first, each with its orders and the
+ * command that shows it again. */
+#include "report/explore.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define EXACT_BELOW   1e18L
+#define GROUPS_TOLD   10u /* wrong results, unless verbose */
+#define EXCERPT_BYTES 60u
+
+void explore_number(struct strbuf *out, long double number, bool estimated)
+{
+    if (!isfinite(number)) {
+        strbuf_puts(out, "more than 1e4900");
+    } else if (number < EXACT_BELOW) {
+        strbuf_printf(out, "%s%.0Lf", estimated ? "about " : "", number);
+    } else {
+        strbuf_printf(out, "about %.1Le", number);
+    }
+}
+
+void explore_wrong(struct strbuf *out, const struct explore_facts *facts)
+{
+    if (facts->random) {
+        strbuf_printf(out, "%" PRIu64 " of %" PRIu64 " orders wrong", facts->random_wrong,
+                      facts->random_tried);
+        return;
+    }
+    explore_number(out, facts->orders_wrong, facts->run_estimated && facts->orders_wrong > 0);
+    strbuf_puts(out, " of ");
+    explore_number(out, facts->orders_total, facts->total_estimated);
+    strbuf_puts(out, " orders wrong");
+}
+
+static const char *plural(uint64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
+static void add_share(struct strbuf *out, const struct explore_facts *facts)
+{
+    long double share = facts->orders_total > 0 && isfinite(facts->orders_total)
+                            ? facts->orders_run / facts->orders_total
+                            : 0;
+    share = share > 1 ? 1 : share;
+    if (share >= 0.0001L || share == 0) {
+        strbuf_printf(out, "%s%.4Lg %%",
+                      facts->total_estimated || facts->run_estimated ? "about " : "", share * 100);
+    } else {
+        strbuf_printf(out, "about %.1Le %%", share * 100);
+    }
+}
+
+/* "10 orders of 5 items on 2 streams in 6 classes, all run (11 runs)" */
+static void add_extent(struct strbuf *out, const struct explore_facts *facts)
+{
+    strbuf_puts(out, "explore: ");
+    if (facts->random) {
+        strbuf_printf(out,
+                      "%" PRIu64 " random schedule%s, seeds %" PRIu64 " to %" PRIu64 ", of %" PRIu64
+                      " item%s on %" PRIu64 " stream%s with ",
+                      facts->random_tried, plural(facts->random_tried), facts->random_seed,
+                      facts->random_seed + facts->random_tried - (facts->random_tried > 0 ? 1 : 0),
+                      facts->items, plural(facts->items), facts->streams, plural(facts->streams));
+        explore_number(out, facts->orders_total, facts->total_estimated);
+        strbuf_printf(out, " orders (%" PRIu64 " runs)\n", facts->runs);
+        return;
+    }
+    explore_number(out, facts->orders_total, facts->total_estimated);
+    strbuf_printf(out, " order%s of %" PRIu64 " item%s on %" PRIu64 " stream%s",
+                  facts->orders_total == 1 ? "" : "s", facts->items, plural(facts->items),
+                  facts->streams, plural(facts->streams));
+    if (facts->all_run) {
+        strbuf_printf(out, ", all run, in %" PRIu64 " class%s", facts->classes,
+                      facts->classes == 1 ? "" : "es");
+    } else {
+        strbuf_puts(out, ", ");
+        explore_number(out, facts->orders_run, facts->run_estimated);
+        strbuf_puts(out, " of them run (");
+        add_share(out, facts);
+        strbuf_printf(out, "), in %" PRIu64 " class%s", facts->classes,
+                      facts->classes == 1 ? "" : "es");
+    }
+    strbuf_printf(out, " (%" PRIu64 " run%s)\n", facts->runs, plural(facts->runs));
+}
+
+static void add_excerpt(struct strbuf *out, const char *line)
+{
+    size_t length = strlen(line), i;
+    strbuf_puts(out, "\"");
+    for (i = 0; i < length && i < EXCERPT_BYTES; i++) {
+        unsigned char c = (unsigned char)line[i];
+        strbuf_add(out, c < 0x20 || c == 0x7f ? "?" : &line[i], 1);
+    }
+    strbuf_puts(out, i < length ? "...\"" : "\"");
+}
+
+static void add_end(struct strbuf *out, const struct explore_group *group)
+{
+    if (group->timed_out) {
+        strbuf_puts(out, "it did not end");
+    } else if (group->exit_signal) {
+        strbuf_printf(out, "signal %d", group->exit_signal);
+    } else {
+        strbuf_printf(out, "exit %d", group->exit_code);
+    }
+}
+
+static const char *way_words(enum explore_way way)
+{
+    static const char *const words[] = {"", ", with items done before the host waits for them",
+                                        ", with a query answered early",
+                                        ", with kernels interleaved", ""};
+    return words[way];
+}
+
+/* The command that makes the run again. */
+static void add_replay(struct strbuf *out, const struct explore_facts *facts, const char *schedule)
+{
+    if (!schedule) {
+        strbuf_puts(out, "                    its schedule needs a file: --keep FOLDER writes it "
+                         "there\n");
+        return;
+    }
+    strbuf_printf(out, "                    streamsan run --schedule %s --", schedule);
+    for (size_t i = 0; facts->command[i]; i++) {
+        strbuf_printf(out, " %s", facts->command[i]);
+    }
+    strbuf_puts(out, "\n");
+}
+
+static void add_group(struct strbuf *out, const struct explore_facts *facts,
+                      const struct explore_group *group)
+{
+    size_t begin = out->length;
+    strbuf_puts(out, "  ");
+    if (facts->random || group->classes == 0) {
+        strbuf_printf(out, "%" PRIu64 " run%s", group->runs, plural(group->runs));
+    } else {
+        explore_number(out, group->orders, group->estimated);
+        strbuf_puts(out, group->orders == 1 ? " order" : " orders");
+    }
+    while (out->length - begin < 18 && !out->failed) {
+        strbuf_puts(out, " ");
+    }
+    strbuf_puts(out, group->verdict == EXPLORE_WRONG    ? "  wrong: "
+                     : group->verdict == EXPLORE_MEMORY ? "  same output, different memory: "
+                                                        : "  as in the program's own order: ");
+    add_end(out, group);
+    strbuf_puts(out, group->verdict == EXPLORE_SAME ? "" : way_words(group->way));
+    strbuf_puts(out, "\n");
+    if (group->got) {
+        strbuf_printf(out, "                    output line %" PRIu64 ": ", group->output_line);
+        add_excerpt(out, group->got);
+        if (group->expected) {
+            strbuf_puts(out, ", not ");
+            add_excerpt(out, group->expected);
+        }
+        strbuf_puts(out, "\n");
+    }
+    if (group->verdict != EXPLORE_SAME) {
+        add_replay(out, facts, group->schedule);
+    }
+}
+
+static void add_notes(struct strbuf *out, const struct explore_facts *facts)
+{
+    if (facts->found_call) {
+        strbuf_printf(out,
+                      "  The program is not deterministic: behind the same calls and the same work "
+                      "it called\n      %s\n  in one run and\n      %s\n  in another. So this is a "
+                      "sample of its schedules, not all of them.\n",
+                      facts->expected_call, facts->found_call);
+    }
+    if (facts->output_varies) {
+        strbuf_puts(out, "  Its output is not the same each time, in one and the same order: only "
+                         "the exit status counts.\n");
+    }
+    if (facts->threads > 1) {
+        strbuf_printf(out,
+                      "  The calls of %" PRIu64 " host threads were kept in the order of the "
+                      "first run.\n",
+                      facts->threads);
+    }
+    if (facts->infeasible > 0) {
+        strbuf_printf(out, "  %" PRIu64 " schedule%s could not be followed to the end.\n",
+                      facts->infeasible, plural(facts->infeasible));
+    }
+    if (facts->forced > 0) {
+        strbuf_printf(out,
+                      "  In %" PRIu64 " run%s the device ran work by itself, since the program "
+                      "waited for it without a call.\n",
+                      facts->forced, plural(facts->forced));
+    }
+    if (facts->torn_tried > 0) {
+        strbuf_printf(out,
+                      "  torn: %" PRIu64 " of %" PRIu64 " tried wrong (two kernels that race, "
+                      "interleaved by block; not counted in the orders)\n",
+                      facts->torn_wrong, facts->torn_tried);
+    }
+    if (facts->torn_wrong > 0) {
+        add_replay(out, facts, facts->torn_schedule);
+    }
+}
+
+void explore_text(struct strbuf *out, const struct explore_facts *facts, bool verbose)
+{
+    size_t told = 0, left = 0;
+    add_extent(out, facts);
+    for (size_t i = 0; i < facts->group_count; i++) {
+        const struct explore_group *group = &facts->groups[i];
+        if (group->runs == 0 && i > 0) {
+            continue;
+        }
+        if (group->verdict == EXPLORE_WRONG && !verbose && told == GROUPS_TOLD) {
+            left++;
+            continue;
+        }
+        told += group->verdict == EXPLORE_WRONG;
+        add_group(out, facts, group);
+    }
+    if (left > 0) {
+        strbuf_printf(out, "  and %zu more wrong result%s (--verbose tells all)\n", left,
+                      plural(left));
+    }
+    add_notes(out, facts);
+    explore_wrong(out, facts);
+    strbuf_puts(out, "\n");
+}
