@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 import threading
 
 import jsonschema
@@ -224,6 +225,66 @@ def assumed(trace, assumption, names):
     check(any(row.startswith(f"assume {assumption}: {len(names)} error") for row in out), "\n".join(out))
 
 
+def fields(row):
+    return dict(re.findall(r'(\w+)=("(?:\\.|[^"\\])*"|\[[^\]]*\]|\S+)', row))
+
+
+def listing_without(text, at):
+    """The listing of a program without the waits and joins at a line: their ids are gone, later ones move down."""
+    rows = [(row, row.split(" ", 1)[0], fields(row)) for row in text.splitlines()]
+    gone = {"op": set(), "sync": set()}
+    for _, word, values in rows:
+        if values.get("at", "").strip('"').split(" ")[0] == at and (word == "sync" or (word == "op" and values.get("kind") == "wait")):
+            gone[word].add(int(values[word]))
+    kept_rows = []
+    for row, word, values in rows:
+        for kind in ("op", "sync"):
+            if kind in values and not word.startswith("#") and (kind == "op" or word.startswith("sync")):
+                number = int(values[kind])
+                if number in gone[kind]:
+                    break
+                row = re.sub(rf"\b{kind}=\d+", f"{kind}={number - sum(g < number for g in gone[kind])}", row, count=1)
+        else:
+            kept_rows.append(row)
+    return "\n".join(kept_rows) + "\n"
+
+
+def judged(listing, options):
+    """{check, both places, allocation: severity} of the errors and warnings of a listing."""
+    report = pathlib.Path(f"{listing}.json")
+    done = execute([TOOL, "check", "--format", "json", "--output", report, *options, listing])
+    check(done.returncode in (0, 66, 67), f"check: exit {done.returncode}\n{done.stderr}")
+    parsed = json.loads(report.read_text(encoding="utf-8"))
+    ops = {o["id"]: (o["kind"], (o["at"] or {}).get("line")) for o in parsed["operations"]}
+    blocks = {b["id"]: (b["allocated"] or {}).get("line") for b in parsed["buffers"]}
+    found = {}
+    for f in (g for top in parsed["findings"] for g in (top, *top["folded"])):
+        if f["severity"] != "advice":
+            key = (f["rule"], ops.get(f["first"]["op"]), ops.get(f["then"]["op"]), blocks.get(f["buffer"]))
+            found[key] = max(found.get(key, 0), 1 + (f["severity"] == "error"))
+    return found
+
+
+def litmus(part, options):
+    """Every call of the litmus listings is load-bearing if and only if the listing without it gives more."""
+    files = sorted((ROOT / "tests/litmus").glob("*.litmus"))[part::4]
+    folder = pathlib.Path(tempfile.mkdtemp(dir=WORK.name))
+    calls = carries = 0
+    for path in files:
+        done = execute([TOOL, "audit", "--format", "json", *options, path])
+        check(done.returncode in (0, 66, 67), f"{path.name}: exit {done.returncode}\n{done.stderr}")
+        text, shorter = path.read_text(encoding="utf-8"), folder / path.name
+        shorter.write_text(text, encoding="utf-8")
+        known = judged(shorter, options)
+        for site in (s for s in json.loads(done.stdout)["sites"] if s["at"]):
+            shorter.write_text(listing_without(text, place(site)), encoding="utf-8")
+            more = any(severity > known.get(key, 0) for key, severity in judged(shorter, options).items())
+            check(more == (site["verdict"] == "load-bearing"), f"{path.name}: {place(site)} is {site['verdict']}, "
+                  f"but without it there is {'more' if more else 'no more'} to report")
+            calls, carries = calls + 1, carries + more
+    check(calls > len(files) // 2 and carries > 0, f"only {calls} calls, of which {carries} carry")
+
+
 def damaged_and_cut():
     trace = kept(build_once(pathlib.Path(WORK.name) / "device", "-g", ROOT / "tests/e2e/audit/device.cu"), name="whole")
     whole = trace.read_bytes()
@@ -275,6 +336,10 @@ def main():
     tally = Tally("audit")
     for path in sorted((ROOT / "tests/e2e/audit").glob("*.cu")):
         tally.case(f"program {path.stem}", program, path)
+    for part in range(4):
+        tally.case(f"litmus {part + 1} of 4", litmus, part, [])
+    tally.case("litmus, documented", litmus, 1, ["--order", "documented"])
+    tally.case("litmus, strict", litmus, 2, ["--threads", "strict"])
     tally.case("damaged, cut, missing", damaged_and_cut)
     tally.case("a faulty program", faulty)
     tally.case("--output, --quiet, options", output)
