@@ -186,7 +186,7 @@ def verbs_with_options():
     """What the tool itself says: verb -> {option: its argument, or None}."""
     verbs = re.findall(r"^  ([a-z]+) +\S", expect(["--help"], 0).stdout, re.M)
     check(len(verbs) >= 5 and "run" in verbs, verbs)
-    return {verb: dict(re.findall(r"--([a-z-]+)(?:=(\S+))?", expect([verb, "--help"], 0).stdout)) if verb != "cc" else {} for verb in verbs}
+    return {verb: dict(re.findall(r"^ +(?:-., +)?--([a-z-]+)(?:=(\S+))?", expect([verb, "--help"], 0).stdout, re.M)) if verb != "cc" else {} for verb in verbs}
 
 
 def manual_tells_all():
