@@ -32,11 +32,11 @@ static enum ssan_next list(FILE *out, struct ssan_source *source, bool *written,
     struct remarks remarks = {0};
     struct strbuf text = {0};
     struct ssan_event event;
-    enum ssan_next next;
-    remarks_read(&remarks, source);
-    strbuf_puts(&text, LISTING_FIRST_LINE "\n");
+    enum ssan_next next = SSAN_NEXT_ERROR;
+    const bool read = remarks_read(&remarks, source, err) == SSAN_OK;
+    strbuf_puts(&text, read ? LISTING_FIRST_LINE "\n" : "");
     *written = true;
-    while (*written && (next = ssan_next(source, &event, err)) == SSAN_NEXT_EVENT) {
+    while (read && *written && (next = ssan_next(source, &event, err)) == SSAN_NEXT_EVENT) {
         listing_print(&text, &event);
         text.length -= text.length > 0; /* the comment stands in front of the newline */
         remarks_comment(&text, &remarks, &event);

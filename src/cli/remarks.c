@@ -1,7 +1,7 @@
 /* A pass over the trace for its `line` events, which stand at its end, behind all that they are of.
  *
- * Of a site's frames the innermost counts that is not in one of our own headers, as in reports. Out
- * of memory means fewer comments. Cost: one more reading of the trace. */
+ * Of a site's frames the innermost counts that is not in one of our own headers, as in reports.
+ * Cost: one more reading of the trace. */
 #include "cli/remarks.h"
 
 #include <inttypes.h>
@@ -26,15 +26,16 @@ static bool is_own_header(struct ssan_str file)
     return file.length == 0 || memmem(file.ptr, file.length, folder, sizeof folder - 1) != NULL;
 }
 
-/* Frames come from the innermost on: the first that is the user's stays. */
-static void take_line(struct remarks *remarks, const struct ssan_ev_line *line)
+/* Frames come from the innermost on: the first that is the user's stays. False when out of memory.
+ */
+static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
 {
     struct strbuf text = {0};
     const char *kept;
     const char *name = line->file.ptr;
     struct ssan_str file = line->file;
     if (map_find(&remarks->sites, line->site) || is_own_header(line->file)) {
-        return;
+        return true;
     }
     name = memrchr(file.ptr, '/', file.length);
     if (name) {
@@ -51,24 +52,27 @@ static void take_line(struct remarks *remarks, const struct ssan_ev_line *line)
         add_bytes(&text, line->function, TEXT_COLUMNS);
     }
     kept = text.failed ? NULL : arena_strdup(&remarks->arena, strbuf_text(&text));
-    if (kept) {
-        map_set(&remarks->sites, line->site, (uint64_t)(uintptr_t)kept);
-    }
     strbuf_finish(&text);
+    return kept && map_set(&remarks->sites, line->site, (uint64_t)(uintptr_t)kept);
 }
 
-void remarks_read(struct remarks *remarks, struct ssan_source *source)
+enum ssan_status remarks_read(struct remarks *remarks, struct ssan_source *source,
+                              struct ssan_error *err)
 {
     struct ssan_event event;
+    struct ssan_error ended = {0};
+    bool good = true;
     if (!source->rewind(source)) {
-        return;
+        return SSAN_OK;
     }
-    while (ssan_next(source, &event, NULL) == SSAN_NEXT_EVENT) {
-        if (event.kind == SSAN_EV_line) {
-            take_line(remarks, &event.line);
-        }
+    while (good && ssan_next(source, &event, &ended) == SSAN_NEXT_EVENT) {
+        good = event.kind != SSAN_EV_line || take_line(remarks, &event.line);
     }
-    source->rewind(source);
+    if (!good || ended.status == SSAN_NO_MEMORY) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    }
+    return source->rewind(source) ? SSAN_OK
+                                  : ssan_fail(err, SSAN_IO, 0, "the trace can't be read again");
 }
 
 /* The site of an event that tells of a call or an access, else 0. */

@@ -14,8 +14,10 @@ struct remarks {
 };
 
 /* Reads the lines of all sites from a source that can be read again, and rewinds it; of one that
- * can't, nothing is read. What is wrong with the trace is left for the reader behind to tell. */
-void remarks_read(struct remarks *remarks, struct ssan_source *source);
+ * can't, nothing is read. What is wrong with the trace is left for the reader behind to tell.
+ * SSAN_NO_MEMORY. */
+enum ssan_status remarks_read(struct remarks *remarks, struct ssan_source *source,
+                              struct ssan_error *err);
 
 /* Appends "  # file.cu:34: statement" for an event with a site whose line is known, else nothing.
  */
