@@ -191,6 +191,9 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
     error = returns == WHEN_DONE || returns == WHEN_PRIOR_STAGED ? device.sticky : cudaSuccess;
     if (error == cudaSuccess) {
         emit_op_return(id);
+        if (plan_sites_serializes(call, op)) {
+            serialize(call, op);
+        }
     }
     queue_drop(op);
     return error;
