@@ -19,6 +19,7 @@
 #define PLAN_LIMIT_MS 3000
 #define LEAST_SECONDS 10 /* for a trial; and so many times the first run: */
 #define TIMES_FIRST   20
+#define PARTS         4 /* of the time: no trial gets more than one */
 
 /* The search for one finding. */
 struct hunt {
@@ -42,7 +43,9 @@ double witness_left(const struct witness_search *search)
 double witness_limit(const struct witness_search *search)
 {
     double limit = TIMES_FIRST * search->reference->result->seconds;
-    return limit > LEAST_SECONDS ? limit : LEAST_SECONDS;
+    double most = search->options->time_seconds / PARTS;
+    limit = limit > LEAST_SECONDS ? limit : LEAST_SECONDS;
+    return limit < most ? limit : most > 1 ? most : 1;
 }
 
 struct trial witness_trial(const struct witness_search *search, const char *schedule,

@@ -242,13 +242,16 @@ static const char *const *command(struct report *report, const struct options *o
 void witness_replay(struct witness_search *search, struct report *report,
                     const struct finding *finding, struct witness_found *found)
 {
-    bool good = false;
+    bool good = false, tried = false;
     unsigned n;
-    for (n = 0; n < CANDIDATES && !good && !trials_interrupted(search->trials); n++) {
+    for (n = 0; n < CANDIDATES && !good && !trials_interrupted(search->trials) &&
+                (!tried || witness_left(search) > 0);
+         n++) {
         struct strbuf words = {0};
         struct plan plan = {0};
         if (candidate(search, finding, found, n, &words) && !words.failed &&
             plan_read(&plan, strbuf_text(&words), NULL) == SSAN_OK) {
+            tried = true;
             good = replay_first(search, report, finding, found, strbuf_text(&words), &plan);
             if (good) {
                 replay_rest(search, report, finding, found, strbuf_text(&words), &plan);
@@ -258,8 +261,5 @@ void witness_replay(struct witness_search *search, struct report *report,
         }
         plan_finish(&plan);
         strbuf_finish(&words);
-        if (witness_left(search) < 0) {
-            break;
-        }
     }
 }
