@@ -4,7 +4,7 @@
  * sorted by begin, so that the cells near some bytes are found in a logarithmic step for each level
  * in use. A hull only shrinks, and rounding grows it by less than SLACK: the key stays a cover of
  * it. Naive model: a list of all cells. Cost: finding O(levels log n + hits); adding and removing
- * move a part of a level. */
+ * move a part of a chunk. */
 #ifndef SSAN_CORE_CELLS_H
 #define SSAN_CORE_CELLS_H
 
@@ -19,8 +19,16 @@ struct cell_slot {
     struct cell *cell;
 };
 
+/* A chunk of a level: adding and removing move no more than this. */
+#define CHUNK_SLOTS 64u
+
+struct cell_chunk {
+    uint32_t count; /* at least 1 */
+    struct cell_slot slots[CHUNK_SLOTS];
+};
+
 struct cell_level {
-    struct cell_slot *items; /* ascending by begin */
+    struct cell_chunk **items; /* slots ascend by begin from chunk to chunk */
     size_t count, room;
     uint32_t bits; /* hulls are shorter than 2^bits */
 };
