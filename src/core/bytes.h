@@ -175,6 +175,13 @@ static inline uint64_t piece_end(const struct piece *piece)
     return piece->begin + (piece->count - 1) * piece->stride + piece->length;
 }
 
+/* One dense run is all of `b`, and holds all of `a`: by far the most common. */
+static inline bool bytes_in_one_run(const struct bytes *a, const struct bytes *b)
+{
+    return b->count == 1 && b->room == 0 && !b->owns && b->one.count == 1 && b->begin <= a->begin &&
+           a->end <= b->end;
+}
+
 /* scatter.c */
 /* Makes scatters of dense short runs that follow one another; the set is sorted by line and has no
  * scatters. False when out of memory; the set then has all its bytes still. */

@@ -37,7 +37,8 @@ struct work *queue_add(struct engine *engine, enum work_kind kind)
     return work;
 }
 
-/* Byte sets of operations in flight come and go at each operation: released ones are kept. */
+/* Byte sets of operations in flight come and go at each operation: released ones are kept, empty
+ * but for the link. */
 struct bytes *way_create(struct engine *engine)
 {
     struct bytes *way = engine->spare_way;
@@ -45,12 +46,15 @@ struct bytes *way_create(struct engine *engine)
         return mem_zalloc(1, sizeof *way);
     }
     engine->spare_way = (struct bytes *)(uintptr_t)way->begin;
-    *way = (struct bytes){0};
+    way->begin = 0;
     return way;
 }
 
 static void way_free(struct engine *engine, struct bytes *way)
 {
+    if (way->count > 0) { /* else shadow has taken it over */
+        bytes_finish(way);
+    }
     way->begin = (uint64_t)(uintptr_t)engine->spare_way;
     engine->spare_way = way;
 }
@@ -62,9 +66,7 @@ static void work_free(struct engine *engine, struct work *work)
     stamp_drop(&engine->clocks, &work->at);
     stamp_drop(&engine->clocks, &work->host);
     for (uint32_t left = work->used; left != 0; left &= left - 1) {
-        struct bytes *way = work->ways[__builtin_ctz(left)];
-        bytes_finish(way);
-        way_free(engine, way);
+        way_free(engine, work->ways[__builtin_ctz(left)]);
     }
     work->used = 0;
     for (size_t i = 0; i < work->inner.count; i++) {

@@ -114,6 +114,9 @@ static bool is_late_within(const struct actor *then, const struct actor *first)
 /* Drops the cell's bytes that the access replaces; true when none is left. */
 static bool replace(struct cell *cell, struct shadow_owner *owner, const struct access *access)
 {
+    if (bytes_in_one_run(&cell->bytes, access->bytes)) {
+        return true;
+    }
     uint64_t held = bytes_held(&cell->bytes);
     if (!bytes_subtract(&cell->bytes, access->bytes)) {
         owner->failed = true;
