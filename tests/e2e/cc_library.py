@@ -2,9 +2,10 @@
 import re
 import unittest
 
-from cc_support import CLANGS, SOURCES, Case, main
+from cc_support import CLANGS, EVERYTHING, SOURCES, Case, main, pairings
 
-STANDARDS = ["c++11", "c++14", "c++17", "c++20", "gnu++17"] # by the newest clang
+# By the newest clang; the standards between the ends only where everything is asked for.
+STANDARDS = ["c++11", "c++14", "c++17", "c++20", "gnu++17"] if EVERYTHING else ["c++11", "c++17", "c++20"]
 OLDER_STANDARDS = ["c++11", "gnu++20"]
 
 
@@ -19,11 +20,9 @@ class Library(Case):
                             SOURCES / "standard_library.cu", clang=clang)
 
     def test_device_functions_at_every_level(self):
-        for clang in CLANGS:
-            for level in ("-O0", "-O3"):
-                for source in ("device_math.cu", "atomics.cu", "host_api.cu"):
-                    with self.subTest(clang=clang, level=level, source=source):
-                        self.cc("-c", level, "-Wall", "-Wextra", "-Werror", SOURCES / source, clang=clang)
+        for clang, source, level in pairings(("device_math.cu", "atomics.cu", "host_api.cu"), ("-O0", "-O3")):
+            with self.subTest(clang=clang, level=level, source=source):
+                self.cc("-c", level, "-Wall", "-Wextra", "-Werror", SOURCES / source, clang=clang)
 
     def test_every_device_function_has_a_definition(self):
         """What stays external is in libdevice.def, or is the device's own."""
@@ -31,15 +30,14 @@ class Library(Case):
         bases = re.findall(r"^LIBDEVICE\((\w+), \w+\)", listed, re.M)
         known = {f"__nv_{base}{suffix}" for base in bases for suffix in ("", "f")}
         known |= {"vprintf", "__assertfail", "malloc", "free"}
-        for clang in CLANGS:
-            for level in ("-O0", "-O2"):
-                seen = set()
-                for source in ("device_declared.cu", "device_math.cu", "atomics.cu"):
-                    self.cc("-ptx", level, SOURCES / source, "-o", "out.ptx", clang=clang)
-                    text = (self.folder / "out.ptx").read_text()
-                    seen |= set(re.findall(r"\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", text))
-                self.assertEqual(seen - known, set(), clang)
-                self.assertGreater(len(seen), 60)
+        for clang, level, _ in pairings(("-O0", "-O2"), (None,)):
+            seen = set()
+            for source in ("device_declared.cu", "device_math.cu", "atomics.cu"):
+                self.cc("-ptx", level, SOURCES / source, "-o", "out.ptx", clang=clang)
+                text = (self.folder / "out.ptx").read_text()
+                seen |= set(re.findall(r"\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", text))
+            self.assertEqual(seen - known, set(), clang)
+            self.assertGreater(len(seen), 60)
 
     def test_device_code_is_single_instructions_where_it_can_be(self):
         self.write("cheap.cu", "__global__ void k(float *f, int *i) {\n"

@@ -3,7 +3,7 @@ import re
 import subprocess
 import unittest
 
-from cc_support import CLANGS, Case, main
+from cc_support import CLANGS, Case, main, pairings
 
 # The configuration call stands where clang puts it, at the kernel's name or at the `<<<` behind it.
 LAUNCHES = """#include <cuda_runtime.h>
@@ -63,12 +63,10 @@ class Lines(Case):
 
     def test_launch_lines(self):
         self.write("launches.cu", LAUNCHES)
-        for clang in CLANGS:
-            for level in ("-O0", "-O1", "-O2", "-O3"):
-                for debug in ([], ["-g"], ["-g0"]):
-                    with self.subTest(clang=clang, level=level, debug=debug):
-                        self.cc("-shared", level, *debug, "launches.cu", "-o", "l.so", clang=clang)
-                        self.assertEqual(self.call_lines("l.so"), CALLS)
+        for clang, level, debug in pairings(("-O0", "-O1", "-O2", "-O3"), ([], ["-g"], ["-g0"])):
+            with self.subTest(clang=clang, level=level, debug=debug):
+                self.cc("-shared", level, *debug, "launches.cu", "-o", "l.so", clang=clang)
+                self.assertEqual(self.call_lines("l.so"), CALLS)
 
     def test_device_lines_are_those_of_the_source(self):
         self.write("launches.cu", LAUNCHES)

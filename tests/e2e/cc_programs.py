@@ -2,7 +2,7 @@
 import subprocess
 import unittest
 
-from cc_support import CLANGS, LIB_DIR, ROOT, SOURCES, Case, main
+from cc_support import CLANGS, LIB_DIR, ROOT, SOURCES, Case, main, pairings
 
 
 class Programs(Case):
@@ -22,12 +22,10 @@ class Programs(Case):
         self.assertRegex(text, r"streamsan\s+0x00000004")
 
     def test_device_functions(self):
-        for clang in CLANGS:
-            for level in ("-O0", "-O2"):
-                for source in ("atomics.cu", "device_math.cu"):
-                    with self.subTest(clang=clang, level=level, source=source):
-                        self.cc(level, SOURCES / source, "-o", "program", clang=clang)
-                        self.run_program("program")
+        for clang, source, level in pairings(("atomics.cu", "device_math.cu"), ("-O0", "-O2")):
+            with self.subTest(clang=clang, level=level, source=source):
+                self.cc(level, SOURCES / source, "-o", "program", clang=clang)
+                self.run_program("program")
 
     def test_several_files(self):
         files = [SOURCES / name for name in ("main.cu", "kernels.cu", "host_side.c")]

@@ -32,6 +32,14 @@ def find_clangs():
 
 
 CLANGS = find_clangs()
+EVERYTHING = bool(os.environ.get("STREAMSAN_TEST_ALL"))
+
+
+def pairings(first, second):
+    """All pairs of two lists; unless everything is asked for, so few that each value stands with each clang."""
+    if EVERYTHING:
+        return [(clang, a, b) for clang in CLANGS for a in first for b in second]
+    return [(clang, a, second[(i + at) % len(second)]) for at, clang in enumerate(CLANGS) for i, a in enumerate(first)]
 
 
 class Case(unittest.TestCase):

@@ -9,6 +9,7 @@ if(TARGET ssan_ptx)
     foreach(name host kernel memory per_thread stream trace)
         set_tests_properties(vcuda_${name} PROPERTIES LABELS threads)
     endforeach()
+    target_link_libraries(test_vcuda_no_memory PRIVATE ssan_core)
     # A weak reference takes nothing out of a library.
     target_link_options(test_vcuda_trace PRIVATE -Wl,-u,ssan_annotate)
 endif()
