@@ -1,0 +1,298 @@
+#!/usr/bin/python3
+"""`streamsan witness`: every faulty case program happens, its replay shows it again, its trace shows the pair turned round.
+
+run_witness.py [--all] [part of a name]. A fixed subset of replays by default; --all: ten of each by hand, all sizes.
+"""
+import os
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import harness
+from harness import ROOT, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, json, run, started, work_folder
+
+CASES = ROOT / "tests/cases"
+OURS = ROOT / "tests/e2e/witness"
+NOT_MODELLED = ("07_pool_cross_stream", "11_graph_missing_edge")
+WORK = work_folder("witness")
+WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
+LIMIT_S = 60
+SPENT, SPENT_LOCK = {}, threading.Lock()
+FIELD = re.compile(r" (\w+)=(\"(?:[^\"\\]|\\.)*\"|\[[^\]]*\]|\S+)")
+
+
+def witness(program, *options, args=(), env=None, cwd=None, **how):
+    with tempfile.NamedTemporaryFile(suffix=".json", dir=WORK.name) as report:
+        done = execute([TOOL, "witness", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd, **how)
+        text = pathlib.Path(report.name).read_text(encoding="utf-8")
+    parsed = json.loads(text) if text else None
+    if parsed is not None:
+        harness.jsonschema.validate(parsed, harness.SCHEMA)
+    return Result(done, parsed)
+
+
+def errors_of(result):
+    return [f for f in result.report["findings"] if f["severity"] == "error"]
+
+
+def shown(result, count=None):
+    """The error findings, each with a witness that has an effect and was replayed every time."""
+    found = errors_of(result)
+    check(result.code == 66 and found and (count is None or len(found) == count), f"errors and 66\n{result.about()}")
+    for f in found:
+        w = f["witness"]
+        check(w and w["kind"] == "shown" and w["replay"], f"{f['message']}: {w}\n{result.about()}")
+        check(w["effect"] or w["output"] or w["exit"], f"nothing changed: {w}")
+        check(w["reproduced"] == w["repeats"] >= 1, f"replayed {w['reproduced']} of {w['repeats']}")
+    return found
+
+
+def case_program(case, variant, n=None):
+    name = f"{case.stem}-{variant}" + (f"-{n}" if n else "")
+    return build_once(pathlib.Path(WORK.name) / name, *([f"-DN={n}"] if n else []), *(["-DFIXED"] if variant == "fixed" else []),
+                      "-include", CASES / "hooks.h", case)
+
+
+def ours(name, *words):
+    return build_once(pathlib.Path(WORK.name) / "-".join([name, *words]), *words, OURS / f"{name}.cu")
+
+
+# -- the trace of a replay, read by nothing of the tool but its listing --
+
+def events(trace):
+    for text in execute([TOOL, "dump", trace]).stdout.splitlines():
+        kind = text.split(" ", 1)[0]
+        if kind in ("op", "op_closed", "host_access", "alloc", "free", "pool_alloc", "pool_free"):
+            yield kind, dict(FIELD.findall(text.split("  # ")[0]))
+
+
+def places(trace):
+    """Where each operation (s1.2) ended and where each host access (h1.3, counted with allocations and frees) stands."""
+    seq, op_ids, ended, host, hosts = {}, {}, {}, {}, {}
+    for at, (kind, fields) in enumerate(events(trace)):
+        if kind == "op":
+            stream = fields["stream"]
+            seq[stream] = seq.get(stream, 0) + 1
+            op_ids[fields["op"]] = f"s{stream}.{seq[stream]}"
+        elif kind == "op_closed":
+            ended[op_ids[fields["op"]]] = at
+        elif kind in ("host_access", "alloc", "free", "pool_alloc", "pool_free"):
+            thread = fields.get("thread", "1")
+            host[thread] = host.get(thread, 0) + 1
+            hosts[f"h{thread}.{host[thread]}"] = at
+    return ended, hosts
+
+
+def turned_round(program, finding, name):
+    """Runs the words of the witness with its trace kept; the two operations stand the other way round in it."""
+    words = finding["witness"]["replay"]
+    at = words.index("--")
+    trace = pathlib.Path(WORK.name) / f"{name}-{finding['id']}.trace"
+    done = execute([TOOL, *words[1:at], "--trace", trace, *words[at:]])
+    ended, hosts = places(trace)
+    first, then = finding["first"]["op"], finding["then"]["op"]
+    when = ended.get(then, hosts.get(then))
+    check(when is not None and first in ended, f"the trace of the replay has no {first} or {then}")
+    check(when < ended[first] or instance_turned(finding, ended), f"{first} at {ended[first]}, {then} at {when}: not turned round")
+    trace.unlink()
+    return done
+
+
+def instance_turned(finding, ended):
+    """The list of the plan holds another instance of the pair: its last two items, in that order."""
+    order = next((w for w in finding["witness"]["replay"] if w.startswith("order:")), "")
+    items = order[len("order:"):].split(",")
+    return len(items) >= 2 and ended[items[-2]] < ended[items[-1]]
+
+
+# -- cases --
+
+def faulty(case, n=None):
+    program = case_program(case, "racy", n)
+    start = time.monotonic()
+    result = witness(program, "--repeat", "10")
+    with SPENT_LOCK:
+        SPENT[case.stem] = time.monotonic() - start
+    found = shown(result)
+    for f in found:
+        check(f["witness"]["repeats"] == 10, f"{f['witness']['repeats']} replays, not 10")
+        for _ in range(10 if harness.wants_all() else 1):
+            done = turned_round(program, f, f"{case.stem}-{n}")
+            expected = f["witness"]["output"]
+            if expected:
+                check(done.stdout.splitlines()[expected["line"] - 1] == expected["got"], f"the replay prints {done.stdout!r}, not {expected}")
+            check(done.returncode == 66, f"the replay ends with {done.returncode}")
+
+
+def repaired(case, variant):
+    result = witness(case_program(case, variant))
+    check(result.code == 0 and not errors_of(result), f"no error, 0\n{result.about()}")
+    check(all(f["witness"] is None for f in result.report["findings"]), "a witness of what is no error")
+
+
+def seed():
+    path = SHARED / "seeds/stream_contract.cu"
+    if not path.exists():
+        if os.environ.get("CI") == "true":
+            raise Failure("CI=true, but the documents' program is not there")
+        raise Skip("the documents' program is not on this machine")
+    source = path.read_text(encoding="utf-8")
+    check(source.count(WAIT) == 1, "the documents' program no longer holds its wait")
+    bad, good = pathlib.Path(WORK.name) / "without.cu", pathlib.Path(WORK.name) / "with.cu"
+    bad.write_text(source.replace(WAIT, ""), encoding="utf-8")
+    good.write_text(source, encoding="utf-8")
+    program = build_once(bad.with_suffix(""), bad)
+    result = witness(program, "--bisect")
+    f = shown(result, 1)[0]
+    check(result.out == "elements=4096 mismatches=0\n", f"the first run's output\n{result.about()}")
+    check(f["witness"]["order"] == ["s1.1", "s2.1", "s2.2", "s1.2", "s1.3"], f"order {f['witness']['order']}")
+    effect = f["witness"]["effect"]
+    check((effect["index"], effect["type"], effect["got"], effect["expected"]) == (1, "f32", 2, 3), f"effect {effect}")
+    done = turned_round(program, f, "seed")
+    check(int(re.search(r"mismatches=(\d+)", done.stdout)[1]) > 0, f"the replay prints {done.stdout!r}")
+    diagnosis = result.report["diagnosis"]
+    check(diagnosis["cured"] and diagnosis["smallest"] and [w["operation"] for w in diagnosis["waits"]] == ["scale"], f"{diagnosis}")
+    result = witness(build_once(good.with_suffix(""), good), "--bisect")
+    check(result.code == 0 and result.verdict == "clean" and not result.report["diagnosis"]["wrong"], f"clean\n{result.about()}")
+
+
+def text_form():
+    program = case_program(CASES / "10_pingpong_guard.cu", "racy")
+    done = execute([TOOL, "witness", "--", program])
+    lines = done.stderr.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("  witness    "))
+    command = next(line for line in lines[at:] if line.startswith("             streamsan run --schedule "))
+    check(len(lines[at]) <= 100 and command.endswith(f"-- {program}"), "\n".join(lines[at:]))
+    check(lines[-1].startswith("streamsan: errors: "), lines[-1])
+
+
+def threads():
+    program = ours("two_threads")
+    shown(witness(program, "--repeat", "10"), 1)
+    keep = pathlib.Path(WORK.name) / "kept"
+    f = shown(witness(program, "--keep", keep, "--repeat", "10"), 1)[0]
+    words = f["witness"]["replay"]
+    check(words[3] == f"file:{keep}/streamsan-witness-{f['id']}.schedule", f"{words}")
+    check("\ncalls t" in pathlib.Path(words[3][len("file:"):]).read_text(encoding="utf-8"), "the schedule has no order of calls")
+    turned_round(program, f, "threads")
+    result = witness(ours("two_threads", "-DFIXED"))
+    check(result.code == 0 and not errors_of(result), f"no error, 0\n{result.about()}")
+
+
+def standard_input():
+    numbers = pathlib.Path(WORK.name) / "numbers"
+    numbers.write_text("41\n", encoding="utf-8")
+    with numbers.open(encoding="utf-8") as file:
+        w = shown(witness_from(file), 1)[0]["witness"]
+    check(w["output"] == {"line": 1, "got": "read 1, got 1", "expected": "read 1, got 42"}, f"{w['output']}")
+    w = shown(witness(ours("input"), text="41\n"), 1)[0]["witness"]  # a pipe can't be read twice
+    check(w["output"]["expected"] == "read -1, got 0", f"{w['output']}")
+
+
+def witness_from(file):
+    with tempfile.NamedTemporaryFile(suffix=".json", dir=WORK.name) as report:
+        with started([TOOL, "witness", "--format", "json", "--output", report.name, "--", ours("input")], stdin=file) as child:
+            out, err = child.communicate(timeout=harness.TIMEOUT_S)
+            text = pathlib.Path(report.name).read_text(encoding="utf-8")
+    child.stdout, child.stderr = out, err
+    return Result(child, json.loads(text))
+
+
+def time_limit():
+    w = shown(witness(ours("hang"), "--time", "4"), 1)[0]["witness"]
+    check(w["exit"]["got"] is None, f"{w['exit']}")
+
+
+def noise():
+    w = errors_of(witness(ours("noise")))[0]["witness"]
+    check(w["kind"] == "silent" and w["replay"] and not (w["effect"] or w["output"] or w["exit"]), f"{w}")
+    w = shown(witness(ours("noise", "-DREAD")), 1)[0]["witness"]
+    check((w["effect"]["got"], w["effect"]["expected"], w["output"]) == (5, 6, None), f"{w}")
+
+
+def ordered():
+    program = build_once(pathlib.Path(WORK.name) / "ordered", "-DA", ROOT / "tests/e2e/programs/litmus_l19_free_in_flight.cu")
+    result = witness(program, "--order", "documented")
+    f = errors_of(result)[0]
+    check(result.code == 66 and f["witness"]["kind"] == "ordered" and f["ordered_by"] == "R-IMPL-4", f"{f}")
+    text = execute([TOOL, "witness", "--order", "documented", "--", program]).stderr
+    check("where R-IMPL-4 orders the two in every schedule" in " ".join(text.split()), text)
+    check(witness(program).code == 0, "a warning is no error")
+
+
+def processes():
+    program = case_program(CASES / "10_pingpong_guard.cu", "racy")
+    result = witness("sh", args=("-c", f"{program}; {program}; true"))
+    check(result.code == 66 and all(f["witness"]["kind"] == "processes" for f in errors_of(result)), result.about())
+
+
+def infeasible():
+    program = case_program(CASES / "10_pingpong_guard.cu", "racy")
+    result = run(program, "--schedule", "order:s2.9,s1.1")
+    check(result.code in (66, 67) and not result.report["run"]["complete"], f"a list that can't be followed\n{result.about()}")
+
+
+def interrupted():
+    program = ours("hang")
+    with started([TOOL, "witness", "--time", "600", "--", program], env={"TMPDIR": tempfile.mkdtemp(dir=WORK.name)}) as child:
+        end = time.monotonic() + 30
+        while not spinning(child.pid) and time.monotonic() < end:
+            os.sched_yield()
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=30)
+    check(child.returncode == 128 + signal.SIGINT, f"exit {child.returncode}")
+    left = [p for d in pathlib.Path(WORK.name).glob("tmp*") if d.is_dir() for p in d.iterdir()]
+    check(not left, f"left behind: {left}")
+
+
+def spinning(pid):
+    """The program of a trial runs: a grandchild of the tool."""
+    for child in children(pid):
+        if children(child):
+            return True
+    return False
+
+
+def children(pid):
+    try:
+        return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        return []
+
+
+def words():
+    for command, code, said in ((["witness"], 64, "a program is missing"), (["witness", "--", "/nowhere/at/all"], 127, "/nowhere/at/all"),
+                                (["witness", "--time", "0", "--", "true"], 64, "--time takes a number of seconds"),
+                                (["witness", "--schedule", "lazy", "--", "true"], 64, "--schedule is no option of this verb"),
+                                (["witness", "--", "true"], 67, "no CUDA operation was seen"),
+                                (["witness", "--help"], 0, "")):
+        done = execute([TOOL, *command])
+        check(done.returncode == code and said in done.stderr, f"{command}: exit {done.returncode}\n{done.stderr}")
+
+
+def main():
+    tally = Tally("witness")
+    cases = [c for c in sorted(CASES.glob("*.cu")) if c.stem not in NOT_MODELLED]
+    for case in cases:
+        if "_trap_" not in case.stem:
+            tally.case(f"faulty {case.stem}", faulty, case)
+            if harness.wants_all():
+                for n in (1000, 65536):
+                    tally.case(f"faulty {case.stem} {n}", faulty, case, n)
+        else:
+            tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
+        tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
+    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, infeasible, interrupted, words):
+        tally.case(function.__name__.replace("_", " "), function)
+    code = tally.finish(harness.only_argument())
+    spent = sum(SPENT.values())
+    print(f"witnesses of all faulty cases, with ten replays of each: {spent:.1f} s of {LIMIT_S}")
+    return code or (not harness.wants_all() and spent > LIMIT_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
