@@ -165,7 +165,8 @@ static void list_observed(struct accidents *accidents, const struct report *repo
 {
     for (size_t i = 0; report && i < report->finding_count; i++) {
         const struct finding *finding = report->findings[i];
-        if (finding->ordered_by && strcmp(finding->ordered_by, "R-EVENT-11") != 0) {
+        if (finding->ordered_by && !finding->suppressed_by &&
+            strcmp(finding->ordered_by, "R-EVENT-11") != 0) {
             add(accidents, report, finding, finding->fix, AUDIT_RESTS_CALL);
         }
     }
