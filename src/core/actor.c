@@ -21,9 +21,31 @@ struct actor *actor_create(struct actors *actors)
     return actor;
 }
 
+static void drop_late(struct actors *actors, struct actor *actor)
+{
+    if (actor->late) {
+        times_drop(actors->clocks, actor->late);
+        mem_free(actor->late);
+        actor->late = NULL;
+    }
+}
+
+bool actor_set_late(struct actors *actors, struct actor *actor, const struct times *late)
+{
+    drop_late(actors, actor);
+    if (!late->obs) {
+        return true;
+    }
+    actor->late = mem_alloc(sizeof *actor->late);
+    if (actor->late) {
+        *actor->late = times_ref(late);
+    }
+    return actor->late != NULL;
+}
+
 void actor_drop_slow(struct actors *actors, struct actor *actor)
 {
-    times_drop(actors->clocks, &actor->late);
+    drop_late(actors, actor);
     actors->bytes -= sizeof *actor;
     memcpy(&actor->position, &actors->spare, sizeof(struct actor *));
     actors->spare = actor;

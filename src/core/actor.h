@@ -14,11 +14,13 @@ struct actor {
     uint32_t refs, place;
     uint32_t thread, site;
     uint32_t caller; /* thread that submitted the operation; host sides: 0 */
-    uint32_t stream, context;
-    struct times late; /* what it came behind only through host functions' acquires; mostly empty */
+    uint32_t stream;
+    uint32_t context : 20; /* ids are at most 2^16 (order.c) */
+    uint32_t kind : 4;     /* enum side_kind */
+    uint32_t flavour : 4;  /* enum ssan_stream_flavour; host sides: 0 */
+    struct times
+        *late; /* what it came behind only through host functions' acquires; NULL: nothing */
     struct epoch submitted; /* host epoch of the call, strict threads only */
-    uint8_t kind;           /* enum side_kind */
-    uint8_t flavour;        /* enum ssan_stream_flavour; host sides: 0 */
 };
 
 /* Released actors, linked through `position`. Zeroed is ready. */
@@ -30,6 +32,8 @@ struct actors {
 
 /* Zeroed, one reference; NULL when out of memory. */
 struct actor *actor_create(struct actors *actors);
+/* What it came behind only through late order, from here on; false when out of memory. */
+bool actor_set_late(struct actors *actors, struct actor *actor, const struct times *late);
 /* The last reference has gone. */
 void actor_drop_slow(struct actors *actors, struct actor *actor);
 

@@ -319,19 +319,22 @@ static bool pack(struct bytes *set)
 
 static void measure(struct bytes *set)
 {
-    set->reach = 0;
+    uint64_t reach = 0, weight = set->count; /* weight: a piece for each run of a scatter */
     set->begin = set->end = 0;
     set->owns = false;
-    set->sealed = set->weight = set->count;
     for (size_t i = 0; i < set->count; i++) {
         const struct piece *piece = &bytes_pieces(set)[i];
-        set->weight += piece->scatter ? piece->count - 1 : 0;
+        weight += piece->scatter ? piece->count - 1 : 0;
         uint64_t end = piece_end(piece);
         set->begin = i == 0 || piece->begin < set->begin ? piece->begin : set->begin;
         set->end = i == 0 || end > set->end ? end : set->end;
-        set->reach = end - piece->begin > set->reach ? end - piece->begin : set->reach;
+        reach = end - piece->begin > reach ? end - piece->begin : reach;
         set->owns = set->owns || piece->length == 0 || piece->scatter;
     }
+    if (set->room > 0) {
+        set->reach = reach;
+    }
+    set->full = weight < UINT32_MAX - set->count ? set->count + (uint32_t)weight : UINT32_MAX;
 }
 
 bool bytes_seal_slow(struct bytes *set)
@@ -501,7 +504,7 @@ bool verify_bytes(const struct bytes *set)
         const struct piece *piece = &bytes_pieces(set)[i];
         if (piece->begin < set->begin || piece_end(piece) > set->end ||
             (i > 0 && piece->begin < bytes_pieces(set)[i - 1].begin) ||
-            piece_end(piece) - piece->begin > set->reach) {
+            piece_end(piece) - piece->begin > bytes_reach(set)) {
             return false;
         }
         if (piece->length == 0 && (!set->owns || piece->begin % LEAF_BYTES != 0)) {

@@ -54,14 +54,15 @@ static inline uint32_t bytes_width(uint32_t width)
 /* One piece, by far the most common, stands inside; more are on the heap. */
 struct bytes {
     union {
-        struct piece one;   /* room 0 */
-        struct piece *many; /* room > 0 */
+        struct piece one; /* room 0 */
+        struct {          /* room > 0 */
+            struct piece *many;
+            uint64_t reach; /* length of the longest piece's hull; set by bytes_seal */
+        };
     };
     uint32_t count, room;
     uint64_t begin, end; /* hull; begin == end when empty */
-    uint64_t reach;      /* length of the longest piece's hull; set by bytes_seal */
-    uint32_t sealed;     /* pieces after the last bytes_seal */
-    uint32_t weight;     /* the same, with a piece for each run of a scatter */
+    uint32_t full;       /* pieces from which a growing set is worth another bytes_seal */
     bool owns;           /* at least one piece is a leaf or a scatter */
 };
 
@@ -103,8 +104,7 @@ static inline bool bytes_seal(struct bytes *set)
     if (set->count != 1 || set->room > 0) {
         return bytes_seal_slow(set);
     }
-    set->reach = set->end - set->begin;
-    set->sealed = set->weight = 1;
+    set->full = 2;
     return true;
 }
 
@@ -148,13 +148,20 @@ static inline void bytes_finish(struct bytes *set)
     *set = (struct bytes){0};
 }
 
+/* Length of the longest piece's hull. */
+static inline uint64_t bytes_reach(const struct bytes *set)
+{
+    return set->room > 0 ? set->reach : set->end - set->begin;
+}
+
 /* Index of the first piece that may reach behind `at`. */
 static inline size_t bytes_first_near(const struct bytes *set, uint64_t at)
 {
     size_t low = 0, high = set->count;
+    uint64_t reach = bytes_reach(set);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bytes_pieces(set)[middle].begin + set->reach <= at) {
+        if (bytes_pieces(set)[middle].begin + reach <= at) {
             low = middle + 1;
         } else {
             high = middle;

@@ -15,12 +15,6 @@ struct place {
     uint32_t slot;
 };
 
-static uint32_t bits_of(uint64_t begin, uint64_t end)
-{
-    uint64_t length = end - begin;
-    return length < 2 ? 2 : 64 - (uint32_t)__builtin_clzll(length);
-}
-
 static struct cell_level *find_level(const struct cells *cells, uint32_t bits)
 {
     for (size_t i = 0; i < cells->count; i++) {
@@ -114,10 +108,9 @@ static bool make_room(struct cell_level *level, struct place *place)
 
 static bool insert(struct cells *cells, struct cell *cell)
 {
-    uint32_t bits = bits_of(cell->begin, cell->end);
-    struct cell_level *level = find_level(cells, bits);
+    struct cell_level *level = find_level(cells, cell->bits);
     if (!level) {
-        if (!VEC_PUSH(cells, (struct cell_level){.bits = bits})) {
+        if (!VEC_PUSH(cells, (struct cell_level){.bits = cell->bits})) {
             return false;
         }
         level = &cells->items[cells->count - 1];
@@ -206,7 +199,7 @@ void cells_remove(struct cells *cells, const struct cell *cell)
         remove_few(cells, cell);
         return;
     }
-    struct cell_level *level = find_level(cells, bits_of(cell->begin, cell->end));
+    struct cell_level *level = find_level(cells, cell->bits);
     assert(level);
     struct place at = find(level, cell->begin);
     const struct cell_slot *slot = slot_at(level, &at);
@@ -229,8 +222,7 @@ bool cells_near(const struct cells *cells, uint64_t begin, uint64_t end, struct 
     }
     for (size_t i = 0; cells->spread && i < cells->count; i++) {
         const struct cell_level *level = &cells->items[i];
-        uint64_t reach =
-            (level->bits < 63 ? UINT64_C(1) << level->bits : UINT64_MAX / 2) + CELLS_SLACK;
+        uint64_t reach = cells_reach(level->bits);
         uint64_t last = end < UINT64_MAX - CELLS_SLACK ? end + CELLS_SLACK : UINT64_MAX;
         struct place at = find(level, begin > reach ? begin - reach : 0);
         for (const struct cell_slot *slot; (slot = slot_at(level, &at)) && slot->begin < last;

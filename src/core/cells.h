@@ -51,9 +51,21 @@ struct cell_list {
 
 #define CELLS_SLACK UINT64_C(8192)
 
+/* The level of a hull: it is shorter than 2^bits. */
+static inline uint32_t cells_bits(uint64_t begin, uint64_t end)
+{
+    return end - begin < 2 ? 2 : 64 - (uint32_t)__builtin_clzll(end - begin);
+}
+
+/* No hull of the level is longer now. */
+static inline uint64_t cells_reach(uint32_t bits)
+{
+    return (bits < 63 ? UINT64_C(1) << bits : UINT64_MAX / 2) + CELLS_SLACK;
+}
+
 bool cells_insert_slow(struct cells *cells, struct cell *cell);
 
-/* Adds a cell by its `begin` and `end`, which stay as they are from here on. False when out of
+/* Adds a cell by its `begin` and `bits`, which stay as they are from here on. False when out of
  * memory. */
 static inline bool cells_insert(struct cells *cells, struct cell *cell)
 {

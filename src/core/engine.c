@@ -46,7 +46,7 @@ struct actor *engine_actor(struct engine *engine, enum side_kind kind, uint32_t 
 {
     struct actor *actor = actor_create(&engine->actors);
     if (actor) {
-        actor->kind = (uint8_t)kind;
+        actor->kind = (uint32_t)kind;
         actor->position = engine->position;
         actor->thread = thread;
         actor->site = site;

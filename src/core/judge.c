@@ -232,7 +232,7 @@ static void judge_pair(struct judge *base, const struct cell *first, const struc
         uint32_t rule = observed ? moment_rule(&then->begin, at) : 0;
         if (!observed && cell_is_behind(first, true, then)) {
             observed = true;
-            rule = clock_rule(first->actor->late.obs, then->at.chain);
+            rule = clock_rule(first->actor->late->obs, then->at.chain);
         }
         judge_readings(&verdict, observed, rule);
     }

@@ -184,10 +184,9 @@ static bool judge_everywhere(struct engine *engine, struct access *access, const
     }
     struct times late = late_closure(engine, &access->begin, false);
     access->begin.extra = &late;
-    times_drop(&engine->clocks, &access->actor->late);
-    access->actor->late = times_ref(&late);
+    bool fine = actor_set_late(&engine->actors, access->actor, &late);
     access->gated = late.obs && !is_settled(engine, access, work);
-    bool fine = judge_parts(engine, access, work);
+    fine = fine && judge_parts(engine, access, work);
     times_drop(&engine->clocks, &late);
     return fine;
 }

@@ -25,8 +25,8 @@ uint32_t moment_rule(const struct moment *moment, struct epoch at)
 
 bool cell_is_behind(const struct cell *cell, bool observed, const struct access *then)
 {
-    const struct times *late = &cell->actor->late;
-    return late->obs && clock_covers(observed ? late->obs : late->doc, then->at);
+    const struct times *late = cell->actor->late;
+    return late && clock_covers(observed ? late->obs : late->doc, then->at);
 }
 
 static uint64_t cell_held(const struct cell *cell)
@@ -47,9 +47,8 @@ static struct cell *cell_create(struct shadow *shadow, struct shadow_owner *owne
     if (!cell) {
         return NULL;
     }
-    cell->shadow = shadow;
     cell->begin = hull->begin;
-    cell->end = hull->end;
+    cell->bits = cells_bits(hull->begin, hull->end);
     cell->newer = NULL;
     if (!cells_insert(&shadow->cells, cell)) {
         mem_free(cell);
@@ -107,8 +106,9 @@ static bool stands_for(const struct access *access, struct epoch at)
 /* All that came before `then` only through late order came before `first` too. */
 static bool is_late_within(const struct actor *then, const struct actor *first)
 {
-    return clock_within(then->late.doc, first->late.doc) &&
-           clock_within(then->late.obs, first->late.obs);
+    const struct times none = {0}, *late = first->late ? first->late : &none;
+    return !then->late ||
+           (clock_within(then->late->doc, late->doc) && clock_within(then->late->obs, late->obs));
 }
 
 /* Drops the cell's bytes that the access replaces; true when none is left. */
@@ -248,9 +248,8 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
 bool verify_shadow(const struct shadow *shadow)
 {
     const struct cell *cell = cells_any(&shadow->cells); /* bounded: this runs at every access */
-    return !cell || (cell->shadow == shadow && cell->bytes.count > 0 &&
-                     cell->bytes.begin + CELLS_SLACK > cell->begin &&
-                     cell->bytes.end <= cell->end + CELLS_SLACK);
+    return !cell || (cell->bytes.count > 0 && cell->bytes.begin + CELLS_SLACK > cell->begin &&
+                     cell->bytes.end - cell->bytes.begin <= cells_reach(cell->bits));
 }
 
 void shadow_clear(struct shadow *shadow, struct shadow_owner *owner)

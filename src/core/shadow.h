@@ -18,10 +18,10 @@ struct shadow;
 
 struct cell {
     struct cell_key key;
-    uint64_t begin, end; /* hull when it came: its key in the shadow's index */
+    uint32_t bits;       /* hull when it came, shorter than 2^bits: its key in the shadow's index */
+    uint64_t begin;      /* ... and where it began */
     struct actor *actor; /* one reference */
     struct bytes bytes;
-    struct shadow *shadow;
     struct cell *older, *newer; /* all cells, by age, for rounding */
 };
 

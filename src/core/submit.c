@@ -49,7 +49,7 @@ static struct actor *op_actor(struct engine *engine, const struct ssan_ev_op *ev
     actor->caller = event->thread;
     actor->stream = event->stream;
     actor->context = stream->context;
-    actor->flavour = (uint8_t)stream->flavour;
+    actor->flavour = (uint32_t)stream->flavour;
     struct place_key key = place_key(SIDE_OP, (uint32_t)event->kind, event->site,
                                      (uint32_t)stream->flavour, event->stream);
     actor->place = place_of(&engine->places, key, event->name);
@@ -273,8 +273,7 @@ static bool is_sane(const struct ssan_run *run)
  * size: each time as much has come as was there. */
 static bool tidy(struct bytes *bytes)
 {
-    return bytes->count < BYTES_SEAL_FROM || bytes->count - bytes->sealed < bytes->weight ||
-           bytes_seal(bytes);
+    return bytes->count < BYTES_SEAL_FROM || bytes->count < bytes->full || bytes_seal(bytes);
 }
 
 enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,
