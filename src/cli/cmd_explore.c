@@ -71,7 +71,7 @@ static void find_reasons(struct result *result, const struct explore_run *run, c
         strbuf_puts(&words, "the program is not deterministic");
         add_reason(result, &words);
     }
-    if (search->unreached > 0) {
+    if (search->unreached > 0 && !facts->found_call) {
         strbuf_printf(&words, "%" PRIu64 " schedule%s could not be reached", search->unreached,
                       search->unreached == 1 ? "" : "s");
         add_reason(result, &words);

@@ -14,6 +14,7 @@
 #define PLAN_LIMIT_MS     2000
 #define TORN_RUNS         20
 #define ONE_EARLY_RUNS    64
+#define SAMPLE_RUNS       100
 #define SLOWER            20   /* times the first run: then a run counts as one without end */
 #define SLOWEST_SECONDS   10.0 /* at least */
 #define TERMINAL_SECONDS  0.2  /* between words of progress */
@@ -159,20 +160,27 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     return fine ? status : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
 }
 
-/* Whether no more trials are to be started, and why. */
+/* Whether no more trials are to be started, and why. The first run is made in any case; what comes
+ * behind all orders is extra, so no limit came first then. */
 static bool is_over(struct explore_run *run)
 {
-    if (run->end != EXPLORE_ENDED) {
-        return true;
+    bool rest = search_left(&run->search) > 0;
+    if (run->end == EXPLORE_NO_START || run->search.given == 0) {
+        return run->end == EXPLORE_NO_START;
     }
     if (trials_interrupted(&run->trials)) {
         run->end = EXPLORE_INTERRUPTED;
-    } else if (run->search.given >= run->options->limit) {
-        run->end = EXPLORE_LIMIT_RUNS;
-    } else if (seconds_since(&run->begun) > run->options->time_seconds) {
-        run->end = EXPLORE_LIMIT_TIME;
+        return true;
     }
-    return run->end != EXPLORE_ENDED;
+    if (run->search.given >= run->options->limit) {
+        run->end = rest ? EXPLORE_LIMIT_RUNS : EXPLORE_ENDED;
+        return true;
+    }
+    if (seconds_since(&run->begun) > run->options->time_seconds) {
+        run->end = rest ? EXPLORE_LIMIT_TIME : EXPLORE_ENDED;
+        return true;
+    }
+    return false;
 }
 
 /* Starts what may run now. *more: there may be something later. */
@@ -183,10 +191,6 @@ static enum ssan_status start_some(struct explore_run *run, bool *more, struct s
         struct probe probe;
         enum search_next next;
         if (is_over(run)) {
-            /* what comes behind all orders is extra: no limit came first then */
-            run->end = search_left(&run->search) > 0 || run->end == EXPLORE_INTERRUPTED
-                           ? run->end
-                           : EXPLORE_ENDED;
             *more = false;
             return SSAN_OK;
         }
@@ -214,6 +218,7 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
         .seed = options->seed,
         .torn = TORN_RUNS,
         .one_early = ONE_EARLY_RUNS,
+        .sample = SAMPLE_RUNS,
     };
     enum ssan_status status;
     bool more = true;

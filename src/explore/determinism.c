@@ -14,7 +14,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return z ^ (z >> 31);
 }
 
-/* "prog.cu:34: the statement"; what is known of a step. */
+/* "prog.cu:34: the statement [bytes or blocks: 7]"; what is known of a step. */
 static char *words_of(const struct model *model, const struct model_step *step)
 {
     struct strbuf words = {0};
@@ -31,6 +31,9 @@ static char *words_of(const struct model *model, const struct model_step *step)
     } else {
         strbuf_printf(&words, "a call at event %llu of its trace",
                       (unsigned long long)step->position);
+    }
+    if (step->amount > 0) {
+        strbuf_printf(&words, " [bytes or blocks: %llu]", (unsigned long long)step->amount);
     }
     return strbuf_take(&words);
 }

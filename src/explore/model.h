@@ -32,7 +32,7 @@ struct model_item {
     uint32_t thread, site;
     uint32_t call;      /* index of the call that submitted it; MODEL_NONE: none was told */
     uint64_t submitted; /* position of its event in the trace, from 0 */
-    uint64_t closed;    /* position of its end; 0: it never ran */
+    uint64_t closed;    /* position of its end; 0: it never ran, or not after a device fault */
     /* A wait on an event that was never recorded: it has a number and no place in any order. */
     bool is_void;
     bool host_reads, host_writes; /* touches memory that the host sees; a host function does both */
@@ -72,6 +72,7 @@ enum model_step_kind { MODEL_STEP_CALL, MODEL_STEP_QUERY, MODEL_STEP_RUN };
 struct model_step {
     enum model_step_kind kind;
     uint32_t site;
+    uint64_t amount; /* bytes, or blocks of a kernel; 0: neither */
     uint64_t position;
     /* CALL: kind, names, streams, sizes and addresses as allocation and offset, so that it is equal
      * in every process; QUERY: the number of the call; RUN: the item. */

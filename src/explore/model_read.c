@@ -108,11 +108,13 @@ static void watch_call(void *self, const struct ssan_ev_call *event, const struc
 }
 
 static bool add_step(struct reading *reading, enum model_step_kind kind, uint32_t site,
-                     uint64_t hash)
+                     uint64_t amount, uint64_t hash)
 {
-    return VEC_PUSH(&reading->model->steps,
-                    (struct model_step){
-                        .kind = kind, .site = site, .position = reading->position, .hash = hash});
+    return VEC_PUSH(&reading->model->steps, (struct model_step){.kind = kind,
+                                                                .site = site,
+                                                                .amount = amount,
+                                                                .position = reading->position,
+                                                                .hash = hash});
 }
 
 static bool on_stream(struct reading *reading, uint32_t stream)
@@ -286,9 +288,12 @@ static bool on_closed(struct reading *reading, uint64_t op)
     if (!item || item->closed != 0) {
         return true; /* the engine refuses it */
     }
+    if (model->fault && model->fault_op != op) {
+        return true; /* the context is dead: it ended without having run */
+    }
     item->closed = reading->position;
     return item->is_void || (VEC_PUSH(&model->order, (uint32_t)(op - 1)) &&
-                             add_step(reading, MODEL_STEP_RUN, item->site, op));
+                             add_step(reading, MODEL_STEP_RUN, item->site, 0, op));
 }
 
 /* What only tells how the run went. */
@@ -331,13 +336,18 @@ static bool on_fact(struct reading *reading, const struct ssan_event *event)
 /* What a host call did becomes a step; a query is one whether it succeeded or not. */
 static bool note_step(struct reading *reading, const struct ssan_event *event)
 {
+    uint64_t amount = 0;
     uint32_t site = 0;
     switch (event->kind) {
     case SSAN_EV_op:
         site = event->op.site;
+        amount = event->op.kind == SSAN_op_kind_KERNEL
+                     ? (uint64_t)event->op.grid_x * event->op.grid_y * event->op.grid_z
+                     : event->op.width * event->op.height;
         break;
     case SSAN_EV_alloc:
         site = event->alloc.site;
+        amount = event->alloc.size;
         break;
     case SSAN_EV_free:
         site = event->free.site;
@@ -355,11 +365,11 @@ static bool note_step(struct reading *reading, const struct ssan_event *event)
         break;
     case SSAN_EV_call:
         return event->call.query == 0 ||
-               add_step(reading, MODEL_STEP_QUERY, 0, model_hash_event(reading, event));
+               add_step(reading, MODEL_STEP_QUERY, 0, 0, model_hash_event(reading, event));
     default:
         return true;
     }
-    return add_step(reading, MODEL_STEP_CALL, site, model_hash_event(reading, event));
+    return add_step(reading, MODEL_STEP_CALL, site, amount, model_hash_event(reading, event));
 }
 
 /* False when out of memory. */

@@ -330,8 +330,13 @@ enum search_next search_next(struct search *search, struct probe *probe)
     enum search_next next = SEARCH_DONE;
     bool wait = false;
     *probe = (struct probe){.of = MODEL_NONE};
-    if (next_start(search, probe, &next) || next_random(search, probe, &next) ||
-        next_late(search, probe, &next) || next_reversed(search, probe, &next, &wait)) {
+    if (next_start(search, probe, &next) || next_random(search, probe, &next)) {
+        return next;
+    }
+    if (search->determinism.found && search->given >= search->limits.sample) {
+        return search->taken < search->given ? SEARCH_WAIT : SEARCH_DONE;
+    }
+    if (next_late(search, probe, &next) || next_reversed(search, probe, &next, &wait)) {
         return next;
     }
     /* what is under way may lead to new classes, which come first */

@@ -94,6 +94,7 @@ struct search_limits {
     uint64_t random; /* > 0: so many random schedules instead of all */
     uint64_t seed;
     uint32_t torn, one_early; /* runs of these kinds */
+    uint64_t sample;          /* runs of a program that is not deterministic */
 };
 
 struct search {

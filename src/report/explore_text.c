@@ -184,7 +184,7 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
                       "first run.\n",
                       facts->threads);
     }
-    if (facts->infeasible > 0) {
+    if (facts->infeasible > 0 && !facts->all_run) {
         strbuf_printf(out, "  %" PRIu64 " schedule%s could not be followed to the end.\n",
                       facts->infeasible, plural(facts->infeasible));
     }

@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+"""`streamsan explore`: all orders of small programs (run_explore.py [--all] [part of a name]).
+
+The documents' program with and without its wait, the case programs, two submitting threads, queries, torn results, programs
+that are not deterministic, replay of wrong results, exit codes. --all: the cases at three sizes, to the end or the limit, and
+200 random schedules of each that is right.
+"""
+import json
+import os
+import pathlib
+import re
+import sys
+
+import jsonschema
+
+import harness
+from harness import ROOT, SCHEMA, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, run, wants_all, work_folder
+
+CASES = ROOT / "tests/cases"
+PROGRAMS = ROOT / "tests/e2e/explore"
+SEED = SHARED / "seeds/stream_contract.cu"
+WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
+NOT_MODELLED = ("07_pool_cross_stream", "11_graph_missing_edge")
+WORK = work_folder("explore")
+FOLDER = pathlib.Path(WORK.name)
+COUNTED = re.compile(r"^(\d+|about \S+) of (\d+|about \S+) orders wrong$", re.M)
+
+
+def explore(program, *options, args=(), cwd=None):
+    """Explores a program; its report must keep to the schema, and its numbers to each other."""
+    name = FOLDER / f"{program.name}-{os.urandom(4).hex()}.json"
+    done = execute([TOOL, "explore", "--format", "json", "--output", name, *options, "--", program, *args], cwd=cwd, timeout=300)
+    text = name.read_text(encoding="utf-8") if name.exists() else ""
+    result = Result(done, json.loads(text) if text else None)
+    if result.report is None:
+        return result
+    try:
+        jsonschema.validate(result.report, SCHEMA)
+    except jsonschema.ValidationError as error:
+        raise Failure(f"the report does not keep to docs/report.schema.json: {error.json_path}: {error.message}") from error
+    facts, counted = result.report["explore"], COUNTED.search(done.stderr)
+    check(counted, f"no line `W of T orders wrong`\n{result.about()}")
+    check(counted[0] in result.verdict_line, f"the verdict does not hold {counted[0]}\n{result.about()}")
+    if facts["random"] is None:
+        for key in ("wrong", "different_memory"):
+            name_of = {"wrong": "wrong", "different_memory": "memory"}[key]
+            total = sum(r["orders"] for r in facts["results"] if r["verdict"] == name_of)
+            check(abs(total - facts["orders"][key]) <= total * 1e-9, f"orders {key}: {total}\n{facts}")
+    if facts["all_run"] and not facts["orders"]["run_estimated"]:
+        check(facts["orders"]["run"] == facts["orders"]["total"], f"all run, and yet\n{facts['orders']}")
+    check(result.report["summary"]["exit_code"] == done.returncode, f"exit code\n{result.about()}")
+    return result
+
+
+def results(result, verdict="wrong"):
+    return [r for r in result.report["explore"]["results"] if r["verdict"] == verdict]
+
+
+def expect(result, code, wrong, total, line=None):
+    orders = result.report["explore"]["orders"]
+    check(result.code == code, f"expected exit {code}\n{result.about()}")
+    check((orders["wrong"], orders["total"]) == (wrong, total), f"expected {wrong} of {total} orders wrong\n{result.about()}")
+    check(line is None or line in result.err, f"expected {line!r}\n{result.about()}")
+
+
+def seed(name, text):
+    if not SEED.exists():
+        if os.environ.get("CI") == "true":
+            raise Failure("CI=true, but the documents' program is not there")
+        raise Skip("the documents' program is not on this machine")
+    source = SEED.read_text(encoding="utf-8")
+    check(source.count(WAIT) == 1, "the documents' program no longer holds its wait once")
+    path = FOLDER / f"{name}.cu"
+    path.write_text(source if text else source.replace(WAIT, ""), encoding="utf-8")
+    return build_once(path.with_suffix(""), path)
+
+
+def with_wait():
+    expect(explore(seed("with_wait", True)), 0, 0, 1, "0 of 1 orders wrong")
+
+
+def without_wait():
+    result = explore(seed("without_wait", False))
+    expect(result, 66, 7, 10, "7 of 10 orders wrong")
+    facts = result.report["explore"]
+    check(facts["items"] == 5 and facts["classes"]["run"] == 6 and facts["torn"]["wrong"] > 0, f"facts\n{facts}")
+    for wrong in results(result):
+        check("mismatches=0" not in wrong["output"]["got"] and wrong["exit"]["code"] == 2, f"a wrong result\n{wrong}")
+        again = run(seed("without_wait", False), "--schedule", wrong["schedule"])
+        check(again.out.splitlines()[wrong["output"]["line"] - 1] == wrong["output"]["got"], f"replay of {wrong}\n{again.about()}")
+
+
+def equal_steps():
+    """For a number of jobs, whatever the timing, the same search."""
+    program = seed("without_wait", False)
+    first, second = (explore(program, "--jobs", "2", "--keep", FOLDER / "kept-equal") for _ in range(2))
+    check(first.report["explore"] == second.report["explore"], "two explorations differ")
+    other = explore(program, "--jobs", "1").report["explore"]
+    check(other["orders"] == first.report["explore"]["orders"], "one job counts differently")
+
+
+def built(name, *words):
+    return build_once(FOLDER / "-".join([name, *[w.strip("-") for w in words]]), "-g", *words, PROGRAMS / f"{name}.cu")
+
+
+def threads(fixed):
+    result = explore(built("threads", *(["-DFIXED"] if fixed else [])), "--keep", FOLDER / f"kept-threads-{fixed}")
+    expect(result, 0 if fixed else 66, 0 if fixed else 7, 1 if fixed else 10)
+    check(result.report["explore"]["threads"] == 3, "threads that made calls")
+    for wrong in results(result):
+        again = run(built("threads"), "--schedule", wrong["schedule"])
+        check(again.out.strip() == wrong["output"]["got"], f"replay\n{wrong}\n{again.about()}")
+
+
+def host_function(fixed):
+    result = explore(built("host_function", *(["-DFIXED"] if fixed else [])))
+    expect(result, 0 if fixed else 66, 0 if fixed else 2, 1 if fixed else 4)
+    check(fixed or [r["output"]["got"] for r in results(result)] == ["sum=0"], f"results\n{results(result)}")
+
+
+def queries():
+    result = explore(built("queries"), "--keep", FOLDER / "kept-queries")
+    expect(result, 66, 6, 6)
+    wrong, = results(result)
+    check(wrong["way"] == "query" and wrong["output"] == {"line": 1, "got": "mixed", "expected": "agreed"}, f"{wrong}")
+    again = run(built("queries"), "--schedule", wrong["schedule"])
+    check(again.out == "mixed\n", f"replay\n{again.about()}")
+
+
+def torn():
+    result = explore(built("torn"), "--keep", FOLDER / "kept-torn")
+    expect(result, 66, 0, 2)
+    facts = result.report["explore"]
+    check(facts["torn"]["wrong"] > 0 and facts["torn"]["tried"] == 20, f"torn\n{facts['torn']}")
+    check(facts["orders"]["different_memory"] == 1, f"the other order leaves other memory\n{facts['orders']}")
+    again = execute([TOOL, *facts["torn"]["replay"][1:]])
+    check(again.stdout == "mixed\n", f"replay\n{again.stdout}{again.stderr}")
+
+
+def device_fault():
+    result = explore(built("fault"))
+    expect(result, 66, 1, 2)
+    check(results(result)[0]["exit"] == {"code": 3, "signal": None}, f"{results(result)}")
+
+
+def pending():
+    result = explore(built("pending"))
+    expect(result, 66, 0, 2)
+    check(result.report["explore"]["orders"]["different_memory"] == 1, "the end runs them in either order")
+
+
+def grows():
+    """The program goes another way in another order: both ways are found, with their own orders."""
+    result = explore(built("grows"))
+    expect(result, 66, 1, 3)
+    check(result.report["explore"]["all_run"], f"{result.report['explore']}")
+    check([r["output"]["got"] for r in results(result)] == ["count=2"], f"{results(result)}")
+
+
+def not_deterministic():
+    result = explore(built("by_time"), "--limit", "30")
+    check(result.code == 67 and result.verdict == "incomplete", f"expected 67\n{result.about()}")
+    calls = result.report["explore"]["not_deterministic"]
+    check(calls and all("by_time.cu:11: cudaMemset" in c for c in calls.values()) and calls["expected"] != calls["found"], f"{calls}")
+    check("not deterministic" in result.verdict_line, result.about())
+
+
+def own_output():
+    result = explore(built("own_output"))
+    expect(result, 0, 0, 1)
+    check(result.report["explore"]["output_varies"], "its output is never the same")
+
+
+def limits():
+    program = seed("without_wait", False)
+    result = explore(program, "--limit", "3")
+    check(result.report["explore"]["runs"] == 3 and not result.report["explore"]["all_run"], f"{result.report['explore']}")
+    check(result.code == 66 and "the limit of 3 runs" in result.verdict_line, result.about())
+    result = explore(seed("with_wait", True), "--limit", "3")
+    check(result.code == 67 and result.verdict == "incomplete", result.about())
+    result = explore(seed("with_wait", True), "--time", "0.000001")
+    check(result.code == 67 and "the limit of 1e-06 s" in result.verdict_line, result.about())
+
+
+def random():
+    result = explore(seed("without_wait", False), "--random", "12", "--seed", "5")
+    facts = result.report["explore"]
+    check(result.code == 66 and facts["random"]["tried"] == 12 and facts["random"]["seed"] == 5 and facts["random"]["wrong"] > 0, f"{facts}")
+    wrong = results(result)[0]
+    check(re.fullmatch(r"random:\d+", wrong["schedule"]), f"{wrong}")
+    again = run(seed("without_wait", False), "--schedule", wrong["schedule"])
+    check(again.out.strip() == wrong["output"]["got"], again.about())
+    result = explore(seed("with_wait", True), "--random", "12")
+    check(result.code == 0 and "0 of 12 orders wrong" in result.err, result.about())
+
+
+def exit_codes():
+    text = FOLDER / "no_program"
+    text.write_text("text", encoding="utf-8")
+    for words, code in ((["--", FOLDER / "nothing_there"], 127), (["--", text], 126), ([], 64), (["--limit", "0", "--", "true"], 64),
+                        (["--jobs", "x", "--", "true"], 64)):
+        done = execute([TOOL, "explore", *words])
+        check(done.returncode == code, f"{words}: expected {code}, not {done.returncode}\n{done.stderr}")
+    done = execute([TOOL, "explore", "--", "true"])
+    check(done.returncode == 67 and "no CUDA operation" in done.stderr.splitlines()[-1], f"{done.returncode}\n{done.stderr}")
+    done = execute([TOOL, "explore", "--error-exitcode", "7", "--", seed("without_wait", False)])
+    check(done.returncode == 7 and done.stdout == "", f"{done.returncode}\n{done.stdout}\n{done.stderr}")
+    check(done.stderr.splitlines()[-1].startswith("streamsan: errors: 7 of 10 orders wrong; 1 error "), done.stderr)
+    check("streamsan run --schedule lazy -- " in done.stderr, done.stderr)
+
+
+def case(path, variant, n, options, racy):
+    binary = build_once(FOLDER / f"{path.stem}-{variant}-{n}", f"-DN={n}", "-DDELAY=1000", *(["-DFIXED"] if variant == "fixed" else []), path)
+    result = explore(binary, *options)
+    facts = result.report["explore"]
+    wrong = facts["random"]["wrong"] if facts["random"] else facts["orders"]["wrong"]
+    if racy:
+        check(wrong > 0 and result.code == 66, f"expected a wrong order\n{result.about()}")
+    else:
+        check(wrong == 0 and result.code == 0 and (facts["random"] or facts["all_run"]), f"expected none wrong, and all run\n{result.about()}")
+
+
+def add_cases(tally):
+    for path in sorted(CASES.glob("*.cu")):
+        if path.stem in NOT_MODELLED:
+            continue
+        for variant in ("racy", "fixed"):
+            racy = variant == "racy" and "trap" not in path.stem
+            for n in (256, 4096, 1000) if wants_all() else (256,):
+                limit = "400" if wants_all() else "40" if racy else "200"
+                tally.case(f"{path.stem} {variant} {n}", case, path, variant, n, ["--limit", limit, "--time", "200"], racy)
+            if wants_all() and not racy:
+                tally.case(f"{path.stem} {variant} random", case, path, variant, 256, ["--random", "200", "--time", "200"], racy)
+
+
+def main():
+    tally = Tally("explore")
+    for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, not_deterministic, own_output, limits,
+                     random, exit_codes):
+        tally.case(function.__name__, function)
+    for fixed in (False, True):
+        tally.case(f"threads {'fixed' if fixed else 'racy'}", threads, fixed)
+        tally.case(f"host_function {'fixed' if fixed else 'racy'}", host_function, fixed)
+    add_cases(tally)
+    return tally.finish(harness.only_argument())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
