@@ -250,7 +250,7 @@ void text_diagnosis(struct strbuf *out, const struct report *report)
     }
     diagnose(&text, report->diagnosis);
     layout_wrap(out, "diagnosis", strbuf_text(&text));
-    strbuf_puts(out, "\n\n");
+    strbuf_puts(out, "\n");
     out->failed |= text.failed;
     strbuf_finish(&text);
 }

@@ -351,6 +351,81 @@ void fixture_advice(struct report *report)
     finding->stream = 0;
 }
 
+static void set_witness(struct report *report, struct finding *finding, struct witness witness)
+{
+    struct witness *copy = make(report, sizeof *copy);
+    *copy = witness;
+    finding->witness = copy;
+}
+
+static void add_without(struct report *report)
+{
+    static const char *const ids[] = {"0000aaaa", "0000bbbb", "0000cccc", "0000dddd",
+                                      "0000eeee", "0000ffff", "1111aaaa", "1111bbbb"};
+    static const enum witness_kind kinds[] = {WITNESS_ORDERED,    WITNESS_ALWAYS, WITNESS_CALL,
+                                              WITNESS_INFEASIBLE, WITNESS_MISSED, WITNESS_DIVERGED,
+                                              WITNESS_PROCESSES,  WITNESS_NO_TIME};
+    size_t i;
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct finding *finding = add_finding(report, ids[i], CHECK_RAW, 1, 3);
+        add_ranges(report, finding, 0, 16384, 1);
+        finding->first.access = SSAN_access_WRITE;
+        finding->ordered_by = kinds[i] == WITNESS_ORDERED ? "R-IMPL-4" : NULL;
+        set_witness(report, finding,
+                    (struct witness){.kind = kinds[i],
+                                     .detail = kinds[i] == WITNESS_INFEASIBLE
+                                                   ? "s1.7 is due and was not submitted"
+                                                   : NULL,
+                                     .memory.buffer = -1});
+    }
+}
+
+void fixture_witnesses(struct report *report)
+{
+    static const char *const order[] = {"s1.1", "s2.1", "s2.2", "s1.2", "s1.3"};
+    static const char *const replay[] = {
+        "streamsan", "run",  "--schedule", "order:s1.1,s2.1,s2.2,s1.2,s1.3", "--", "./handover",
+        "--name",    "it's", NULL};
+    static const struct diagnosis_wait wait = {{FILE_NAME, NULL, 32, NULL}, "scale", "producer"};
+    static const struct diagnosis diagnosis = {true, true, true, &wait, 1, 4};
+    struct finding *finding;
+    fixture_handover(report);
+    finding = report->findings[0];
+    set_witness(report, finding,
+                (struct witness){.kind = WITNESS_SHOWN,
+                                 .order = order,
+                                 .order_count = 5,
+                                 .orders_total = 10,
+                                 .orders_wrong = 7,
+                                 .exit = {true, false, 2, 0, 0, 0},
+                                 .output = {true, 3, "mismatches\t4095", "mismatches\t0"},
+                                 .memory = {0, 1, 8190, "f32", "2", "3"},
+                                 .replay = replay,
+                                 .reproduced = 9,
+                                 .repeats = 10});
+    finding = add_finding(report, "00001111", CHECK_WAW, 1, 3);
+    add_ranges(report, finding, 0, 16384, 1);
+    finding->first.access = finding->then.access = SSAN_access_WRITE;
+    set_witness(report, finding,
+                (struct witness){.kind = WITNESS_SILENT,
+                                 .memory.buffer = -1,
+                                 .replay = replay,
+                                 .reproduced = 1,
+                                 .repeats = 1});
+    finding = add_finding(report, "00002222", CHECK_RAW, 1, 3);
+    add_ranges(report, finding, 0, 16384, 1);
+    finding->first.access = SSAN_access_WRITE;
+    set_witness(report, finding,
+                (struct witness){.kind = WITNESS_SHOWN,
+                                 .exit = {true, true, 137, 9, 0, 0},
+                                 .memory = {0, 7, 1, "f32", "nan", "3"},
+                                 .replay = replay,
+                                 .reproduced = 1,
+                                 .repeats = 1});
+    add_without(report);
+    report->diagnosis = &diagnosis;
+}
+
 void fixture_portability(struct report *report)
 {
     fixture_handover(report);

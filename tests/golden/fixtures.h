@@ -14,6 +14,8 @@ void fixture_host_write(struct report *report);
 void fixture_lifetimes(struct report *report);
 /* A wait for an event that was never recorded, and work that was pending at the end. */
 void fixture_advice(struct report *report);
+/* The handover with a witness, others with each reason why there is none, and a diagnosis. */
+void fixture_witnesses(struct report *report);
 /* Order by a behaviour that no manual promises. */
 void fixture_portability(struct report *report);
 /* Names of 200 characters everywhere, 40 ranges, a second file. */

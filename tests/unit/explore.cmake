@@ -1,3 +1,3 @@
-foreach(name model snapshot)
+foreach(name model snapshot invert)
     ssan_test(explore_${name} SOURCES explore_${name}.c LINKS ssan_explore ssan_core)
 endforeach()
