@@ -103,7 +103,7 @@ static enum ssan_status explain_first(struct result *result, struct feed *feed,
     };
     enum ssan_status status = SSAN_OK;
     snprintf(path, sizeof path, "%s/" TRIAL_TRACE, run->first_directory);
-    if (run->end == EXPLORE_NO_START) {
+    if (run->search.found.count == 0) { /* nothing to look at */
         result->report.run.source = SSAN_producer_VIRTUAL_DEVICE;
         result->report.run.accesses = SSAN_accesses_EXACT;
         result->report.run.command = (const char *const *)result->options->arguments;

@@ -147,7 +147,8 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     if (first) {
         status = check_first(run, trial, status, err);
     }
-    if (status || run->end == EXPLORE_NO_START) {
+    /* a signal that asks for an end ends the trials too: what they gave then is no result */
+    if (status || run->end == EXPLORE_NO_START || trials_interrupted(&run->trials)) {
         search_skip(&run->search, &probe);
     } else {
         fine = search_take(&run->search, &probe, &model, &result) && add_samples(run, trial);

@@ -333,6 +333,13 @@ static bool on_fact(struct reading *reading, const struct ssan_event *event)
     return true;
 }
 
+/* Bytes of a copy or memset, blocks of a kernel. */
+static uint64_t amount_of(const struct ssan_ev_op *op)
+{
+    return op->kind == SSAN_op_kind_KERNEL ? (uint64_t)op->grid_x * op->grid_y * op->grid_z
+                                           : op->width * (op->height > 0 ? op->height : 1);
+}
+
 /* What a host call did becomes a step; a query is one whether it succeeded or not. */
 static bool note_step(struct reading *reading, const struct ssan_event *event)
 {
@@ -341,9 +348,7 @@ static bool note_step(struct reading *reading, const struct ssan_event *event)
     switch (event->kind) {
     case SSAN_EV_op:
         site = event->op.site;
-        amount = event->op.kind == SSAN_op_kind_KERNEL
-                     ? (uint64_t)event->op.grid_x * event->op.grid_y * event->op.grid_z
-                     : event->op.width * event->op.height;
+        amount = amount_of(&event->op);
         break;
     case SSAN_EV_alloc:
         site = event->alloc.site;

@@ -130,6 +130,7 @@ static uint32_t add_class(struct search *search, struct run *run, const struct p
     struct search_class added = {.run = run, .group = MODEL_NONE};
     uint64_t hash = items_hash(run);
     if (!classes_add(&search->classes, run->hash, &run->poset, run->need, &entry, keeps)) {
+        *keeps = false;
         return MODEL_NONE;
     }
     if (!*keeps) {

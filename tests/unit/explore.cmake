@@ -1,3 +1,3 @@
-foreach(name model snapshot invert)
+foreach(name count invert model schedule search snapshot)
     ssan_test(explore_${name} SOURCES explore_${name}.c LINKS ssan_explore ssan_core)
 endforeach()

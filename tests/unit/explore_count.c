@@ -1,0 +1,98 @@
+/* Numbers of linear orders: known ones exactly, with a small limit roughly, and classes of a poset
+ * that add up. */
+#include "explore/count.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* `chains` chains of `length` items; with `ladder` each item also waits for its left neighbour. */
+static void make(struct poset *poset, uint32_t chains, uint32_t length, bool ladder)
+{
+    assert_true(poset_create(poset, chains * length, chains));
+    for (uint32_t i = 0; i < chains * length; i++) {
+        uint32_t chain = i % chains, place = i / chains + 1;
+        poset->items[i] = (struct poset_item){chain, place, (uint64_t)chain << 32 | place, 1};
+        uint32_t *row = poset_row(poset, poset->before, i);
+        row[chain] = place - 1;
+        for (uint32_t c = 0; ladder && c < chain; c++) {
+            row[c] = place;
+        }
+        for (uint32_t c = chain + 1; ladder && c < chains; c++) {
+            row[c] = place - 1 > 0 && chain == 0 ? place - 1 : 0;
+        }
+    }
+}
+
+static struct order_count count(uint32_t chains, uint32_t length, bool ladder, uint64_t limit)
+{
+    const struct count_limits limits = {.down_sets = limit, .probes = 4000, .seed = 7};
+    struct poset poset;
+    struct order_count counted;
+    make(&poset, chains, length, ladder);
+    assert_true(poset_seal(&poset));
+    assert_true(count_orders(&poset, poset.before, &limits, &counted));
+    poset_finish(&poset);
+    return counted;
+}
+
+static void known(void **state)
+{
+    (void)state;
+    assert_true(count(1, 50, false, 1000).count == 1);
+    assert_true(count(2, 5, false, 1000).count == 252); /* 10 over 5 */
+    assert_true(count(3, 2, false, 1000).count == 90);  /* 6! / 2!^3 */
+    assert_true(count(2, 30, false, 1000).count == 118264581564861424.0L);
+    assert_true(count(3, 4, true, 1000).count == 1);
+    assert_true(count(2, 0, false, 1000).count == 1);
+    assert_false(count(2, 30, false, 1000).estimated);
+}
+
+static void estimated(void **state)
+{
+    (void)state;
+    struct order_count exact = count(4, 5, false, 1000000), rough = count(4, 5, false, 50);
+    assert_false(exact.estimated);
+    assert_true(rough.estimated);
+    assert_true(rough.count > exact.count / 2 && rough.count < exact.count * 2);
+    assert_true(count(4, 5, false, 50).count == rough.count); /* the seed decides */
+}
+
+/* A pair either way round: the two classes have all orders of the poset between them. */
+static void classes_add_up(void **state)
+{
+    (void)state;
+    const struct count_limits limits = {.down_sets = 10000};
+    struct poset poset;
+    struct order_count whole, one, other;
+    uint32_t need[12], order[6];
+    struct poset_races races = {0};
+    make(&poset, 2, 3, false);
+    assert_true(VEC_PUSH(&poset.pairs, (struct poset_pair){2, 3}));
+    assert_true(poset_seal(&poset));
+    poset_close(&poset, NULL, need);
+    assert_true(poset_comes_before(&poset, need, 2, 3));
+    assert_true(count_orders(&poset, poset.before, &limits, &whole));
+    assert_true(count_orders(&poset, need, &limits, &one));
+    assert_true(poset_races(&poset, need, &races));
+    assert_int_equal(races.count, 1);
+    poset_reverse(&poset, need, races.items[0], order);
+    poset_close(&poset, order, need);
+    assert_true(poset_comes_before(&poset, need, 3, 2));
+    assert_true(count_orders(&poset, need, &limits, &other));
+    assert_true(whole.count == 20 && one.count + other.count == whole.count);
+    VEC_FREE(&races);
+    poset_finish(&poset);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known),
+        cmocka_unit_test(estimated),
+        cmocka_unit_test(classes_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
