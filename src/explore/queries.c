@@ -99,9 +99,9 @@ bool search_add_queries(struct search *search, const struct run *run, uint32_t o
         if (!ready) {
             ready = mem_zalloc((size_t)run->poset.count + 1, sizeof *ready);
             fine = ready != NULL;
-        }
-        if (fine) {
-            schedule_ready(run, NULL, run->need, ready);
+            if (fine) {
+                schedule_ready(run, NULL, run->need, ready);
+            }
         }
         for (uint32_t chain = 0; fine && chain < run->poset.chains; chain++) {
             uint32_t item = pending_of(run, chain, call, query);

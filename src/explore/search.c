@@ -310,6 +310,10 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
         if (run && !keeps) {
             run_finish(run);
             mem_free(run);
+        } else if (run) { /* kept for as long as the search: without what nobody asks for again */
+            VEC_FREE(&run->model.steps);
+            VEC_FREE(&run->model.syncs);
+            VEC_FREE(&run->model.lines);
         }
     }
     probe_finish(probe);
