@@ -97,6 +97,14 @@ static enum ssan_status keys_without(struct accidents *accidents, unsigned what,
     return status;
 }
 
+/* Tells the caller that something goes on while fixes are checked. */
+static bool tell_step(void *self)
+{
+    const struct rerun *rerun = self;
+    rerun->options->step(rerun->options->step_self, rerun->runs);
+    return false;
+}
+
 /* Judges an altered trace and explains what it has. */
 static enum ssan_status explain_altered(struct rerun *rerun, struct altered *altered,
                                         struct report *report, struct ssan_error *err)
@@ -106,6 +114,8 @@ static enum ssan_status explain_altered(struct rerun *rerun, struct altered *alt
         .order_documented = options->order_documented,
         .threads_strict = options->engine.threads == THREADS_STRICT,
         .max_checks = FIX_CHECKS,
+        .stop = options->step ? tell_step : NULL,
+        .stop_self = rerun,
     };
     struct engine *engine = NULL;
     enum ssan_status status = rerun_judge(rerun, &altered->source, NULL, 0, &engine, err);

@@ -12,6 +12,7 @@
 #define INSTANCES_MAX 12 /* of one site that are looked at */
 #define NEEDS_MAX     16
 #define COVERS_MAX    4
+#define TRIES_MAX     8 /* instances of a site that are tried for one need */
 
 struct covering {
     struct sites *sites;
@@ -149,13 +150,15 @@ static bool leads_through(struct covering *covering, const struct site *site,
                           const struct walk *walk, const struct hist_item *first)
 {
     bool through = false;
-    for (size_t i = 0; !through && i < walk->steps.count; i++) {
+    size_t tries = 0;
+    for (size_t i = 0; !through && tries < TRIES_MAX && i < walk->steps.count; i++) {
         const struct step *step = &walk->steps.items[i];
         if (step->via != WALK_SYNC ||
             sites_of_call(covering->sites, covering->history, step->call) != site) {
             continue;
         }
         struct walk behind;
+        tries++;
         walk_init(&behind, &covering->map, NULL);
         walk_from_sync(&behind, step->call);
         walk_run(&behind);
