@@ -53,9 +53,6 @@ static struct saved_item *find_saved(const struct engine *engine, uint64_t op)
 
 void edits_save(struct engine *engine, uint64_t op, const struct stamp *end)
 {
-    if (engine->options.edit_count == 0) {
-        return;
-    }
     if (engine->saved.count == 0 && !list_named(engine)) {
         engine->order.failed = true;
         return;

@@ -299,7 +299,7 @@ static inline void edits_apply(struct engine *engine)
         edits_apply_slow(engine);
     }
 }
-/* Remembers the item just submitted if an edit names it. */
+/* Remembers the item just submitted if an edit names it; there are edits. */
 void edits_save(struct engine *engine, uint64_t op, const struct stamp *end);
 
 #endif

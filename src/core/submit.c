@@ -161,7 +161,9 @@ static bool submit(struct engine *engine, const struct ssan_ev_op *event, struct
     if (engine->options.watch) {
         tell_item(engine, event->op, end, &item);
     }
-    edits_save(engine, event->op, end);
+    if (engine->options.edit_count > 0) {
+        edits_save(engine, event->op, end);
+    }
     struct stream_facts *facts = &engine->streams.items[event->stream];
     struct slot slot = {.state = SLOT_LIGHT};
     if (event->kind == SSAN_op_kind_RECORD) {
