@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const uint64_t never_changes;
+
 struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine, const struct ptx_launch *launch)
 {
     struct ptx_exec *exec = mem_zalloc(1, sizeof *exec);
@@ -21,6 +23,7 @@ struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine, const struct
     exec->launch = *launch;
     exec->entry = launch->kernel->code;
     exec->isa = lane_isa_get();
+    exec->region_epoch = machine->region_epoch ? machine->region_epoch : &never_changes;
     exec->threads = launch->block[0] * launch->block[1] * launch->block[2];
     exec->warps = (exec->threads + WARP_LANES - 1) / WARP_LANES;
     exec->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];

@@ -94,16 +94,16 @@ struct ptx_access {
     enum ssan_access access; /* atomic: atom and red of any scope */
     uint32_t width;          /* bytes of one lane's access */
     struct ptx_line at;
-    /* Exactly one of the two forms, whichever is smaller for each 4096-byte leaf; together they are
-     * the set. */
+    /* Exactly one of the two forms, whichever is smaller for each leaf; together they are the set.
+     */
     struct ssan_runs runs;
     const struct ptx_leaf *leaves;
     size_t leaf_count;
 };
 
 struct ptx_leaf {
-    uint64_t address; /* a multiple of 4096 */
-    uint64_t bits[64];
+    uint64_t address; /* a multiple of SSAN_LEAF_BYTES */
+    uint64_t bits[SSAN_LEAF_WORDS];
 };
 
 /* Number of sets; valid until the next run or destroy. False from ptx_exec_observed: memory ran out

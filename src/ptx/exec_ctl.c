@@ -30,7 +30,7 @@ static void copy_words(struct warp *w, uint64_t to, uint64_t from, uint32_t size
 static void leave_warp(struct warp *w, uint32_t mask)
 {
     w->live &= ~mask;
-    w->block->live_threads -= mask == FULL_MASK ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
+    w->block->live_threads -= lanes_in(mask);
     group_leave(w, mask);
     w->stop = true;
     w->moved = true;
@@ -220,14 +220,20 @@ static void release_barrier(struct block *block, uint32_t id)
     *barrier = (struct barrier){0};
 }
 
+/* Wakes the groups at one barrier if it is complete. */
+static void barrier_check(struct block *block, uint32_t id)
+{
+    const struct barrier *barrier = &block->barriers[id];
+    const uint32_t expected = barrier->expected ? barrier->expected : block->live_threads;
+    if (barrier->arrived && barrier->arrived >= expected) {
+        release_barrier(block, id);
+    }
+}
+
 void barriers_check(struct block *block)
 {
     for (uint32_t id = 0; id < BARRIERS; id++) {
-        const struct barrier *barrier = &block->barriers[id];
-        const uint32_t expected = barrier->expected ? barrier->expected : block->live_threads;
-        if (barrier->arrived && barrier->arrived >= expected) {
-            release_barrier(block, id);
-        }
+        barrier_check(block, id);
     }
 }
 
@@ -240,7 +246,7 @@ void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)
         return;
     }
     struct barrier *barrier = &w->block->barriers[id];
-    const uint32_t count = (uint32_t)__builtin_popcount(mask);
+    const uint32_t count = lanes_in(mask);
     w->block->has_arrivals = true;
     if (expected && expected != w->exec->warps * WARP_LANES) {
         /* counts warps: the first lanes of one that come stand for all of it */
@@ -263,7 +269,7 @@ void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)
         g->pc++;
         w->stop = true;
     }
-    barriers_check(w->block);
+    barrier_check(w->block, id);
 }
 
 /* Waits until all members are at such an operation, wherever that is. */

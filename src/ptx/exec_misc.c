@@ -19,6 +19,11 @@ uint64_t warp_clock(struct warp *w)
     return *clock + w->executed;
 }
 
+/* What is left of a move that changes nothing, in front of a label. */
+void exec_nothing(char *r, const struct op *op, uint32_t mask, struct warp *w)
+{
+}
+
 void exec_clock(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint64_t now = warp_clock(w);

@@ -73,6 +73,26 @@ struct special_slot {
     enum ptx_special special;
 };
 
+/* How long a special register keeps its value. */
+enum special_scope { SCOPE_warp, SCOPE_block, SCOPE_launch, SCOPE_count };
+
+static inline enum special_scope special_scope(enum ptx_special special)
+{
+    switch (special) {
+    case SPECIAL_tid_x:
+    case SPECIAL_tid_y:
+    case SPECIAL_tid_z:
+    case SPECIAL_warpid:
+        return SCOPE_warp;
+    case SPECIAL_ctaid_x:
+    case SPECIAL_ctaid_y:
+    case SPECIAL_ctaid_z:
+        return SCOPE_block;
+    default:
+        return SCOPE_launch;
+    }
+}
+
 /* A .param variable: of a function's signature or of a call sequence. */
 struct param_var {
     uint32_t offset, size_bytes;
@@ -95,8 +115,9 @@ struct func {
     uint32_t file_bytes; /* of the register file */
     uint32_t mem_count;  /* operations with a memory state (op->aux below this) */
     const struct const_slot *consts;
-    const struct special_slot *specials;
-    uint32_t const_count, special_count;
+    const struct special_slot *specials; /* by scope */
+    uint32_t const_count;
+    uint32_t special_end[SCOPE_count]; /* index behind the last one of a scope */
     /* Frame-relative layout: the formal parameters and the result first, .local variables and call
      * parameters behind. Entries have their parameters in the launch's buffer. */
     const struct param_var *params;

@@ -19,13 +19,14 @@ struct op;
 typedef void ptx_fn(char *r, const struct op *op, uint32_t mask, struct warp *warp);
 
 enum op_kind {
-    OP_NOTHING,
-    OP_LANE,   /* works on registers only, goes on at the next operation */
-    OP_MEMORY, /* may fault */
-    OP_BRANCH, /* aux: target */
-    OP_CONTROL /* may end, park or move the group */
+    OP_NOTHING, /* of the parser only */
+    OP_LANE,    /* works on registers only, goes on at the next operation */
+    OP_MEMORY,  /* may fault */
+    OP_BRANCH,  /* aux: target */
+    OP_CONTROL  /* may end, park or move the group */
 };
 
+/* 64 bytes, one cache line. */
 struct op {
     ptx_fn *fn;
     uint32_t dst, a, b, c; /* slots */
@@ -40,6 +41,12 @@ struct op {
     uint8_t space;  /* enum ptx_space */
     uint8_t sub;    /* memory and control: which operation */
     uint32_t line;  /* index in the module's lines */
+    /* filled in by straighten.c */
+    uint32_t cost;     /* instructions from here to the end of the straight code */
+    uint16_t straight; /* operations from here on that go on at the next one, all without guard */
+    uint8_t weight;    /* instructions that this operation stands for */
+    uint8_t shape;     /* memory: the warp's shape for `a`; SHAPE_KNOWN: it is there */
+    bool in_rows;      /* memory: the handler tries rows first */
 };
 
 /* How a loaded element fills its slot. */
@@ -71,33 +78,52 @@ enum lane {
     LANE_count
 };
 
-struct lane_bounds {
-    uint64_t lowest, highest, bits;
+/* How the addresses of a full warp lie. A group is eight lanes: 0-7, 8-15, 16-23, 24-31. */
+enum shape_kind {
+    SHAPE_linear, /* address[i] == base[0] + i * stride */
+    SHAPE_groups, /* address[8 * g + i] == base[g] + i * stride */
+    SHAPE_scatter
+};
+
+#define LANE_GROUPS 4
+#define GROUP_LANES (WARP_LANES / LANE_GROUPS)
+#define WARP_SHAPES 4  /* shapes that a warp remembers */
+#define SHAPE_KNOWN 4u /* bit of op.shape */
+#define NO_STRIDE   UINT64_MAX
+
+struct lane_shape {
+    uint64_t lowest, highest,
+        bits;                   /* of all addresses; bits: or'ed, or with the same zeros below */
+    uint64_t base[LANE_GROUPS]; /* not of SHAPE_scatter; no address wraps */
+    uint64_t stride;            /* NO_STRIDE of SHAPE_scatter */
+    enum shape_kind kind;
+};
+
+/* Handlers for `width` bytes of a lane instead of `any`, which handles whatever comes: where the
+ * shape is known, and where it isn't. */
+struct row_handler {
+    ptx_fn *known, *first, *any;
+    uint32_t width;
 };
 
 /* One build of the lane loops. */
 struct lane_isa {
     const char *name;
     ptx_fn *const *table; /* by enum lane */
-    /* True when address[i] == address[0] + i * stride in all 32 lanes. */
-    bool (*is_linear)(const uint64_t *address, uint64_t stride);
+    /* Loads and stores that try rows first. */
+    const struct row_handler *rows;
+    uint32_t row_count;
+    /* How 32 addresses lie. */
+    void (*find_shape)(const uint64_t *address, struct lane_shape *shape);
+    /* The same for the lanes in `mask`, which isn't 0: always SHAPE_scatter. */
+    void (*bounds)(const uint64_t *address, uint32_t mask, struct lane_shape *shape);
     /* dst = mask ? src : dst, in 32 lanes. */
     void (*blend_32)(uint32_t *dst, const uint32_t *src, uint32_t mask);
-    void (*blend_64)(uint64_t *dst, const uint64_t *src, uint32_t mask);
-    /* Lowest and highest of the values whose bit is in `mask`, which isn't 0, and all their bits
-     * or'ed. */
-    void (*bounds)(const uint64_t *address, uint32_t mask, struct lane_bounds *bounds);
     /* Words of 4 bytes at host addresses address[i] + offset: read into or written from a slot,
-     * active lanes only. */
+     * active lanes only, in ascending order. */
     void (*gather_32)(uint32_t *slot, const uint64_t *address, uint64_t offset, uint32_t mask);
     void (*scatter_32)(const uint32_t *slot, const uint64_t *address, uint64_t offset,
                        uint32_t mask);
-    /* The same for a full warp inside an array of `limit` bytes (below 4 GiB), address[i] + offset
-     * being offsets in it: false, and nothing done, when one is outside or not aligned. */
-    bool (*load_small_32)(uint32_t *slot, const unsigned char *bytes, uint64_t limit,
-                          const uint64_t *address, uint64_t offset);
-    bool (*store_small_32)(const uint32_t *slot, unsigned char *bytes, uint64_t limit,
-                           const uint64_t *address, uint64_t offset);
 };
 
 /* The fastest one that this processor runs, unless a test chose one. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE(address)  ((address) / OBSERVE_LEAF)
+#define PAGE(address)  ((address) / SSAN_LEAF_BYTES)
 #define LEAF_RUN_LIMIT 16   /* 16 runs of 32 bytes are as large as a leaf's bitmap */
 #define STRIDE_LIMIT   4096 /* closed strides; behind that they become leaves */
 
@@ -18,7 +18,7 @@ static struct ptx_leaf *find_leaf(struct observer *o, uint64_t page)
     const uint64_t *known = map_find(&o->leaf_of, page);
     uint64_t index = known ? *known : 0;
     if (!index) {
-        const struct ptx_leaf fresh = {.address = page * OBSERVE_LEAF};
+        const struct ptx_leaf fresh = {.address = page * SSAN_LEAF_BYTES};
         if (!VEC_PUSH(&o->leaves, fresh)) {
             o->lost = true;
             return NULL;
@@ -35,7 +35,7 @@ static struct ptx_leaf *find_leaf(struct observer *o, uint64_t page)
     return &o->leaves.items[index - 1];
 }
 
-/* Sets bits [first, end) of a leaf, end <= 4096. */
+/* Sets bits [first, end) of a leaf, end <= SSAN_LEAF_BYTES. */
 static void set_bits(struct ptx_leaf *leaf, uint32_t first, uint32_t end)
 {
     while (first < end) {
@@ -50,10 +50,11 @@ static void set_bits(struct ptx_leaf *leaf, uint32_t first, uint32_t end)
 /* Puts [begin, end) where it stays: whole pages as ranges, the rest as bits. */
 static void keep_run(struct observer *o, uint64_t begin, uint64_t end)
 {
-    const uint64_t first_whole = PAGE(begin + OBSERVE_LEAF - 1), end_whole = PAGE(end);
+    const uint64_t first_whole = PAGE(begin + SSAN_LEAF_BYTES - 1), end_whole = PAGE(end);
     if (first_whole < end_whole) {
-        o->lost |= !ranges_add(&o->whole, first_whole * OBSERVE_LEAF, end_whole * OBSERVE_LEAF);
-        const uint64_t head_end = first_whole * OBSERVE_LEAF, tail = end_whole * OBSERVE_LEAF;
+        o->lost |=
+            !ranges_add(&o->whole, first_whole * SSAN_LEAF_BYTES, end_whole * SSAN_LEAF_BYTES);
+        const uint64_t head_end = first_whole * SSAN_LEAF_BYTES, tail = end_whole * SSAN_LEAF_BYTES;
         if (begin < head_end) {
             keep_run(o, begin, head_end);
         }
@@ -63,12 +64,12 @@ static void keep_run(struct observer *o, uint64_t begin, uint64_t end)
         return;
     }
     while (begin < end) {
-        const uint64_t page = PAGE(begin), page_end = (page + 1) * OBSERVE_LEAF;
+        const uint64_t page = PAGE(begin), page_end = (page + 1) * SSAN_LEAF_BYTES;
         const uint64_t stop = end < page_end ? end : page_end;
         struct ptx_leaf *leaf = find_leaf(o, page);
         if (leaf) {
-            set_bits(leaf, (uint32_t)(begin % OBSERVE_LEAF),
-                     (uint32_t)(stop - page * OBSERVE_LEAF));
+            set_bits(leaf, (uint32_t)(begin % SSAN_LEAF_BYTES),
+                     (uint32_t)(stop - page * SSAN_LEAF_BYTES));
         }
         begin = stop;
     }
@@ -150,6 +151,24 @@ void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, u
     }
 }
 
+void observe_groups(struct observer *o, const struct lane_shape *shape, uint64_t offset,
+                    uint32_t width)
+{
+    const uint64_t length = shape->stride * (GROUP_LANES - 1) + width;
+    uint64_t begin = shape->base[0] + offset, end = begin + length;
+    for (int g = 1; g < LANE_GROUPS; g++) {
+        const uint64_t at = shape->base[g] + offset;
+        if (at == end) {
+            end = at + length;
+        } else if (at < begin || at + length > end) { /* not seen just before */
+            keep_run(o, begin, end);
+            begin = at;
+            end = at + length;
+        }
+    }
+    keep_run(o, begin, end);
+}
+
 void observe_finish(struct observer *o)
 {
     ranges_finish(&o->whole);
@@ -179,17 +198,17 @@ void observe_merge(struct observer *to, struct observer *from)
     }
     for (size_t i = 0; i < from->leaves.count; i++) {
         struct ptx_leaf *leaf = find_leaf(to, PAGE(from->leaves.items[i].address));
-        for (size_t k = 0; leaf && k < 64; k++) {
+        for (size_t k = 0; leaf && k < SSAN_LEAF_WORDS; k++) {
             leaf->bits[k] |= from->leaves.items[i].bits[k];
         }
     }
     to->lost |= from->lost;
 }
 
-/* First bit from `at` on that has the wanted value; 4096 when there is none. */
+/* First bit from `at` on that has the wanted value; SSAN_LEAF_BYTES when there is none. */
 static uint32_t next_bit(const struct ptx_leaf *leaf, uint32_t at, bool wanted)
 {
-    while (at < OBSERVE_LEAF) {
+    while (at < SSAN_LEAF_BYTES) {
         const uint64_t word =
             (wanted ? leaf->bits[at / 64] : ~leaf->bits[at / 64]) & (UINT64_MAX << at % 64);
         if (word) {
@@ -197,13 +216,13 @@ static uint32_t next_bit(const struct ptx_leaf *leaf, uint32_t at, bool wanted)
         }
         at = (at / 64 + 1) * 64;
     }
-    return OBSERVE_LEAF;
+    return SSAN_LEAF_BYTES;
 }
 
 static uint32_t count_runs(const struct ptx_leaf *leaf)
 {
     uint32_t runs = 0;
-    for (uint32_t at = next_bit(leaf, 0, true); at < OBSERVE_LEAF; runs++) {
+    for (uint32_t at = next_bit(leaf, 0, true); at < SSAN_LEAF_BYTES; runs++) {
         at = next_bit(leaf, next_bit(leaf, at, false), true);
     }
     return runs;
@@ -228,7 +247,7 @@ static bool thin_leaves(struct observer *o)
             o->leaves.items[kept++] = *leaf;
             continue;
         }
-        for (uint32_t at = next_bit(leaf, 0, true); at < OBSERVE_LEAF;) {
+        for (uint32_t at = next_bit(leaf, 0, true); at < SSAN_LEAF_BYTES;) {
             const uint32_t end = next_bit(leaf, at, false);
             if (!ranges_add(&o->whole, leaf->address + at, leaf->address + end)) {
                 return false;

@@ -2,8 +2,8 @@
  *
  * One observer for each memory operation. A run that goes on where the last one ended extends it; a
  * run that doesn't closes the last one, which goes to whole pages as ranges and to bitmap leaves of
- * 4096 bytes for the rest. Naive model: a bit for each byte. Memory: at most 520 bytes for each
- * 4096-byte page that was touched, plus the ranges. */
+ * SSAN_LEAF_BYTES for the rest. Naive model: a bit for each byte. Memory: at most 520 bytes for
+ * each such page that was touched, plus the ranges. */
 #ifndef SSAN_PTX_OBSERVE_H
 #define SSAN_PTX_OBSERVE_H
 
@@ -11,8 +11,8 @@
 #include "base/ranges.h"
 #include "base/vec.h"
 #include "ptx/exec.h"
+#include "ptx/lane.h"
 
-#define OBSERVE_LEAF  4096u
 #define OBSERVE_CACHE 4
 
 struct observer {
@@ -44,6 +44,10 @@ void observe_stride(struct observer *o, uint64_t address, uint64_t length, uint6
 /* Adds `width` bytes at address + offset of each lane whose bit is set. */
 void observe_lanes(struct observer *o, const uint64_t *address, uint32_t mask, uint32_t width,
                    uint64_t offset);
+/* Adds `width` bytes at address + offset of every lane of a shape that isn't SHAPE_scatter, its
+ * stride 0 or `width`. */
+void observe_groups(struct observer *o, const struct lane_shape *shape, uint64_t offset,
+                    uint32_t width);
 void observe_finish(struct observer *o);
 
 /* Adds what `from` holds to `to`. */

@@ -198,6 +198,10 @@ bool parse_skip_statement(struct parser *p);
 
 void builder_finish(struct builder *b);
 
+/* -- straighten.c -- */
+/* Prepares the code of a finished body for the loop of warp.c; false when out of memory. */
+bool code_straighten(struct parser *p);
+
 /* -- finish.c: what can be decided once the whole text was read -- */
 /* Places shared variables, resolves external functions, fills in the public kernels. */
 bool module_finish(struct parser *p);

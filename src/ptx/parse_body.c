@@ -620,11 +620,28 @@ static bool count_defs(struct parser *p)
                  true)                                                                             \
               : false)
 
+/* Orders the special registers by scope. */
+static void sort_specials(struct builder *b, struct func *func)
+{
+    uint32_t at = 0;
+    for (int scope = 0; scope < SCOPE_count; scope++) {
+        for (uint32_t i = at; i < b->specials.count; i++) {
+            const struct special_slot s = b->specials.items[i];
+            if ((int)special_scope(s.special) == scope) {
+                b->specials.items[i] = b->specials.items[at];
+                b->specials.items[at++] = s;
+            }
+        }
+        func->special_end[scope] = at;
+    }
+}
+
 /* Moves what was built into the module. */
 static bool keep_body(struct parser *p, struct func *func)
 {
     struct builder *b = &p->b;
     struct arena *arena = &p->module->arena;
+    sort_specials(b, func);
     if (!KEEP(func->code, b->code) || !KEEP(func->consts, b->consts) ||
         !KEEP(func->specials, b->specials) || !KEEP(func->calls, b->calls) ||
         !KEEP(func->pool, b->pool)) {
@@ -632,7 +649,6 @@ static bool keep_body(struct parser *p, struct func *func)
     }
     func->code_count = (uint32_t)b->code.count;
     func->const_count = (uint32_t)b->consts.count;
-    func->special_count = (uint32_t)b->specials.count;
     func->call_count = (uint32_t)b->calls.count;
     func->file_bytes = b->file_bytes;
     func->local_bytes = b->frame_top;
@@ -672,7 +688,7 @@ bool parse_body(struct parser *p, struct func *func)
         return parse_fail(p, SSAN_FORMAT, ref->line, "there is no label '%.*s'",
                           (int)(ref->length < 100 ? ref->length : 100), ref->text);
     }
-    const bool ok = keep_body(p, func);
+    const bool ok = code_straighten(p) && keep_body(p, func);
     p->b.func = NULL;
     return ok;
 }

@@ -1,269 +1,7 @@
-/* Groups, frames and the loop that runs a warp. */
+/* Groups of lanes and the loop that runs a warp. */
 #include "ptx/warp.h"
 
-#include <string.h>
-
-#define NO_GROUP          UINT32_MAX
-#define FRAME_LEAST_BYTES 32u /* so that endless recursion ends */
-
-/* -- frames -- */
-
-static void splat_32(char *r, uint32_t slot, uint32_t value)
-{
-    uint32_t *lanes = slot_32(r, slot);
-    for (int i = 0; i < WARP_LANES; i++) {
-        lanes[i] = value;
-    }
-}
-
-static void splat_64(char *r, uint32_t slot, uint64_t value)
-{
-    uint64_t *lanes = slot_64(r, slot);
-    for (int i = 0; i < WARP_LANES; i++) {
-        lanes[i] = value;
-    }
-}
-
-/* The value of a parameter of the entry, extended to its slot. */
-static uint64_t param_value(const struct ptx_exec *exec, const struct const_slot *c)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, exec->params + c->value, c->index);
-    if (c->reloc == RELOC_param_signed && c->index < 8) {
-        const uint32_t unused = 64 - 8 * c->index;
-        bits = (uint64_t)((int64_t)(bits << unused) >> unused);
-    }
-    return bits;
-}
-
-static void fill_consts(const struct ptx_exec *exec, const struct func *func, char *r)
-{
-    for (uint32_t i = 0; i < func->const_count; i++) {
-        const struct const_slot *c = &func->consts[i];
-        uint64_t value = c->value;
-        if (c->reloc == RELOC_global) {
-            value += exec->launch.module->globals.items[c->index]->pub.address;
-        } else if (c->reloc == RELOC_dynamic_shared) {
-            value += (exec->entry->shared_bytes + 15u) & ~15u;
-        } else if (c->reloc == RELOC_param || c->reloc == RELOC_param_signed) {
-            value = param_value(exec, c);
-        }
-        if (c->bytes == 8) {
-            splat_64(r, c->slot, value);
-        } else {
-            splat_32(r, c->slot, (uint32_t)value);
-        }
-    }
-}
-
-/* Thread indices: axis 0 x, 1 y, 2 z. */
-static void fill_tid(const struct warp *w, char *r, uint32_t slot, int axis)
-{
-    const uint32_t *block = w->exec->launch.block;
-    uint32_t *lanes = slot_32(r, slot);
-    const uint32_t first = w->index * WARP_LANES;
-    if (block[1] == 1 && block[2] == 1) {
-        for (uint32_t i = 0; i < WARP_LANES; i++) {
-            lanes[i] = axis == 0 ? first + i : 0;
-        }
-        return;
-    }
-    uint32_t at[3] = {first % block[0], first / block[0] % block[1], first / block[0] / block[1]};
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-        lanes[i] = at[axis];
-        if (++at[0] == block[0]) {
-            at[0] = 0;
-            if (++at[1] == block[1]) {
-                at[1] = 0;
-                at[2]++;
-            }
-        }
-    }
-}
-
-static uint32_t special_value(const struct warp *w, enum ptx_special special)
-{
-    const struct ptx_exec *exec = w->exec;
-    switch (special) {
-    case SPECIAL_ntid_x:
-    case SPECIAL_ntid_y:
-    case SPECIAL_ntid_z:
-        return exec->launch.block[special - SPECIAL_ntid_x];
-    case SPECIAL_ctaid_x:
-    case SPECIAL_ctaid_y:
-    case SPECIAL_ctaid_z:
-        return w->block->index[special - SPECIAL_ctaid_x];
-    case SPECIAL_nctaid_x:
-    case SPECIAL_nctaid_y:
-    case SPECIAL_nctaid_z:
-        return exec->launch.grid[special - SPECIAL_nctaid_x];
-    case SPECIAL_warpid:
-        return w->index;
-    case SPECIAL_nwarpid:
-        return exec->warps;
-    case SPECIAL_nsmid:
-        return 1;
-    case SPECIAL_dynamic_smem_size:
-        return exec->launch.dynamic_shared_bytes;
-    case SPECIAL_total_smem_size:
-        return exec->shared_bytes;
-    default:
-        return 0; /* one multiprocessor, one grid at a time */
-    }
-}
-
-static void fill_lane_special(char *r, const struct special_slot *s)
-{
-    uint32_t *lanes = slot_32(r, s->slot);
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-        const uint32_t bit = 1u << i;
-        lanes[i] = s->special == SPECIAL_laneid        ? i
-                   : s->special == SPECIAL_lanemask_eq ? bit
-                   : s->special == SPECIAL_lanemask_lt ? bit - 1
-                   : s->special == SPECIAL_lanemask_le ? bit | (bit - 1)
-                   : s->special == SPECIAL_lanemask_gt ? ~(bit | (bit - 1))
-                                                       : ~(bit - 1);
-    }
-}
-
-/* Special registers of a frame that its warp has not used since it started. What didn't change
- * stays. */
-static void fill_specials(struct warp *w, struct frame *frame)
-{
-    const struct func *func = frame->func;
-    for (uint32_t i = 0; i < func->special_count; i++) {
-        const struct special_slot *s = &func->specials[i];
-        switch (s->special) {
-        case SPECIAL_tid_x:
-        case SPECIAL_tid_y:
-        case SPECIAL_tid_z:
-            if (frame->warp_index != w->index) {
-                fill_tid(w, frame->r, s->slot, (int)(s->special - SPECIAL_tid_x));
-            }
-            break;
-        case SPECIAL_laneid:
-        case SPECIAL_lanemask_eq:
-        case SPECIAL_lanemask_lt:
-        case SPECIAL_lanemask_le:
-        case SPECIAL_lanemask_gt:
-        case SPECIAL_lanemask_ge:
-            if (frame->block_serial == 0) {
-                fill_lane_special(frame->r, s);
-            }
-            break;
-        case SPECIAL_gridid:
-            splat_64(frame->r, s->slot, 0);
-            break;
-        case SPECIAL_warpid:
-            splat_32(frame->r, s->slot, w->index);
-            break;
-        default:
-            if (frame->block_serial != w->block->serial) {
-                splat_32(frame->r, s->slot, special_value(w, s->special));
-            }
-            break;
-        }
-    }
-    frame->warp_index = w->index;
-    frame->block_serial = w->block->serial;
-}
-
-static struct mem_state *states_of(struct ptx_exec *exec, const struct func *func)
-{
-    struct func_state *state = &exec->states[func->index];
-    if (!state->mem) {
-        state->mem = mem_zalloc(func->mem_count ? func->mem_count : 1, sizeof *state->mem);
-    }
-    return state->mem;
-}
-
-static struct frame *frame_create(struct warp *w, const struct func *func)
-{
-    char *memory = mem_zalloc(1, sizeof(struct frame) + func->file_bytes + 64);
-    if (!memory) {
-        return NULL;
-    }
-    struct frame *frame = (struct frame *)(void *)memory;
-    frame->func = func;
-    frame->r = memory + (((uintptr_t)memory + sizeof *frame + 63) / 64 * 64 - (uintptr_t)memory);
-    frame->mem = states_of(w->exec, func);
-    frame->warp_index = UINT32_MAX;
-    frame->all = w->frames;
-    if (!frame->mem) {
-        mem_free(memory);
-        return NULL;
-    }
-    w->frames = frame;
-    fill_consts(w->exec, func, frame->r);
-    return frame;
-}
-
-struct frame *frame_push(struct warp *w, const struct func *func, struct frame *parent)
-{
-    struct frame **at = &w->free_frames;
-    while (*at && (*at)->func != func) {
-        at = &(*at)->parent;
-    }
-    struct frame *frame = *at;
-    if (frame) {
-        *at = frame->parent;
-    } else {
-        frame = frame_create(w, func);
-        if (!frame) {
-            return NULL;
-        }
-    }
-    frame->parent = parent;
-    frame->depth = parent ? parent->depth + 1 : 0;
-    frame->refs = 0;
-    frame->local_base = parent ? parent->local_end : 0;
-    const uint32_t bytes =
-        parent && func->local_bytes < FRAME_LEAST_BYTES ? FRAME_LEAST_BYTES : func->local_bytes;
-    frame->local_end = frame->local_base + ((bytes + 15u) & ~15u);
-    if (frame->warp_index != w->index || frame->block_serial != w->block->serial) {
-        fill_specials(w, frame);
-    }
-    if (parent) {
-        parent->refs++;
-    }
-    return frame;
-}
-
-void frame_unref(struct warp *w, struct frame *frame)
-{
-    while (frame && --frame->refs == 0) {
-        struct frame *parent = frame->parent;
-        frame->parent = w->free_frames;
-        w->free_frames = frame;
-        frame = parent;
-    }
-}
-
-bool warp_local(struct warp *w, uint64_t bytes, const struct op *op)
-{
-    const uint64_t words = (bytes + 3) / 4;
-    if (words <= w->local_words) {
-        return true;
-    }
-    if (bytes > (512u << 10)) { /* CUDA's limit: the stack overflows */
-        warp_fault(w, PTX_FAULT_ILLEGAL_ADDRESS, op, w->live, bytes, 4, true);
-        return false;
-    }
-    uint64_t room = w->local_words ? w->local_words : 64;
-    while (room < words) {
-        room *= 2;
-    }
-    uint32_t *grown = mem_resize(w->local, room * WARP_LANES, sizeof *grown);
-    if (!grown) {
-        warp_fault(w, PTX_FAULT_NO_MEMORY, op, w->live, 0, 0, false);
-        return false;
-    }
-    memset(grown + (size_t)w->local_words * WARP_LANES, 0xff,
-           (room - w->local_words) * WARP_LANES * sizeof *grown);
-    w->local = grown;
-    w->local_words = (uint32_t)room;
-    return true;
-}
+#define NO_GROUP UINT32_MAX
 
 /* -- groups -- */
 
@@ -286,7 +24,9 @@ struct group *group_add(struct warp *w, struct frame *frame, uint32_t pc, uint32
 static void group_remove(struct warp *w, uint32_t index)
 {
     struct frame *frame = w->groups[index].frame;
-    w->groups[index] = w->groups[--w->group_count];
+    if (index != --w->group_count) {
+        w->groups[index] = w->groups[w->group_count];
+    }
     frame_unref(w, frame);
 }
 
@@ -327,6 +67,9 @@ static void group_settle(struct warp *w)
 /* Deepest frame, lowest pc; or, when `fair`, the one that ran longest ago. */
 static uint32_t group_choose(const struct warp *w, bool fair)
 {
+    if (w->group_count == 1) {
+        return w->groups[0].state == GROUP_ready ? 0 : NO_GROUP;
+    }
     uint32_t best = NO_GROUP;
     for (uint32_t i = 0; i < w->group_count; i++) {
         const struct group *g = &w->groups[i];
@@ -363,6 +106,9 @@ static bool release_members(struct warp *w)
 /* Where the running group may meet another: the nearest pc behind its own. */
 static uint32_t meeting_point(const struct warp *w)
 {
+    if (w->group_count == 1) {
+        return UINT32_MAX;
+    }
     const struct group *g = &w->groups[w->current];
     uint32_t nearest = UINT32_MAX;
     for (uint32_t i = 0; i < w->group_count; i++) {
@@ -386,82 +132,113 @@ static void split_group(struct warp *w, uint32_t active)
     group_add(w, g->frame, g->pc + 1, rest);
 }
 
+/* Instructions executed: by the warp, and by its lanes. */
+struct executed {
+    uint64_t warp, lanes;
+};
+
+/* Lanes of the running group whose guard lets them execute `op`. */
+static inline uint32_t guarded(char *r, const struct op *op, uint32_t mask)
+{
+    if (!op->guard) {
+        return mask;
+    }
+    const uint32_t bits = *slot_32(r, op->guard & ~GUARD_NOT);
+    return mask & (op->guard & GUARD_NOT ? ~bits : bits);
+}
+
+/* Lanes part at a branch: those in `active` take it. The group goes on behind it. */
+static void diverge(struct warp *w, const struct op *op, uint32_t active)
+{
+    struct group *g = &w->groups[w->current];
+    g->pc++;
+    g->mask &= ~active;
+    group_add(w, g->frame, op->aux, active);
+}
+
+/* An operation that may end, park or move the group, or part it from lanes that are not in
+ * `active`. True when the same lanes go on behind it. */
+static bool control(struct warp *w, const struct op *op, uint32_t active)
+{
+    const struct group *g = &w->groups[w->current];
+    const bool splits = active != g->mask;
+    if (splits) {
+        split_group(w, active);
+    }
+    op->fn(g->frame->r, op, active, w);
+    if (w->stop) {
+        return false;
+    }
+    w->groups[w->current].pc++;
+    return !splits;
+}
+
 /* Runs the current group until it meets another, parks, ends, faults, or `budget` operations are
- * over at a backward branch. Stores the number of lane instructions; the hot loop of the executor.
- */
-static void run_group(struct warp *w, uint64_t budget)
+ * over at a backward branch; the hot loop of the executor. Straight code, which has no guards, has
+ * a loop of its own (bench_exec poly, matmul). */
+static struct executed run_group(struct warp *w, uint64_t budget)
 {
     struct group *const g = &w->groups[w->current];
     const struct op *const code = g->frame->func->code;
     char *const r = g->frame->r;
     const uint32_t mask = g->mask, stop_pc = meeting_point(w);
-    const uint32_t lanes = mask == FULL_MASK ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
-    uint64_t executed = 0, lane_count = 0;
+    const uint32_t lanes = lanes_in(mask);
+    uint64_t skipped = 0; /* lane instructions that guards held back */
+    uint64_t executed = 0;
     uint32_t pc = g->pc;
     w->mem = g->frame->mem;
     w->stop = false;
     while (pc < stop_pc) {
         const struct op *op = &code[pc];
-        uint32_t active = mask;
-        if (op->guard) {
-            const uint32_t bits = *slot_32(r, op->guard & ~GUARD_NOT);
-            active &= op->guard & GUARD_NOT ? ~bits : bits;
-        }
-        executed++;
-        if (!active) {
-            pc++;
-            continue;
-        }
-        lane_count += active == mask ? lanes : (uint32_t)__builtin_popcount(active);
-        if (op->kind == OP_NOTHING) {
-            pc++;
-        } else if (op->kind == OP_LANE) {
-            op->fn(r, op, active, w);
-            pc++;
-        } else if (op->kind == OP_MEMORY) {
-            w->executed = executed;
-            op->fn(r, op, active, w);
-            if (w->stop) {
+        if (op->straight) {
+            const uint32_t room = stop_pc - pc, count = op->straight < room ? op->straight : room;
+            const struct op *const end = op + count;
+            const uint32_t cost = op->cost;
+            do {
+                op->fn(r, op, mask, w);
+            } while (++op < end && !w->stop);
+            executed += cost - op->cost;
+            pc += count;
+            if (pc >= stop_pc || w->stop) {
                 break;
             }
-            pc++;
-        } else if (op->kind == OP_BRANCH) {
-            if (active != mask) {
-                g->pc = pc + 1;
-                g->mask = mask & ~active;
-                group_add(w, g->frame, op->aux, active);
-                goto done;
-            }
+        }
+        const uint32_t active = guarded(r, op, mask);
+        executed += op->weight;
+        if (active != mask) {
+            skipped += op->weight * (uint64_t)(active ? lanes_in(mask & ~active) : lanes);
+        }
+        if (op->kind == OP_BRANCH && active == mask) {
             const bool back = op->aux <= pc;
             pc = op->aux;
             if (back && executed >= budget) {
                 break;
             }
-        } else {
-            const bool splits = active != mask;
+        } else if (!active) {
+            pc++;
+        } else if (op->kind == OP_MEMORY || op->kind == OP_LANE) {
             w->executed = executed;
-            g->pc = pc;
-            if (splits) {
-                split_group(w, active);
-            }
             op->fn(r, op, active, w);
             if (w->stop) {
-                goto done;
-            }
-            pc++;
-            if (splits) {
                 break;
             }
+            pc++;
+        } else {
+            w->executed = executed;
+            g->pc = pc;
+            if (op->kind == OP_BRANCH) {
+                diverge(w, op, active);
+                goto left;
+            }
+            if (!control(w, op, active)) {
+                goto left;
+            }
+            pc++;
         }
     }
     g->pc = pc;
-done:
-    w->slice += executed;
-    w->exec->instructions += lane_count;
-    if (w->exec->machine.clock) {
-        *w->exec->machine.clock += executed;
-    }
-    w->executed = 0;
+left:
+    return (struct executed){executed, executed * lanes - skipped};
 }
 
 enum warp_result warp_run(struct warp *w)
@@ -483,7 +260,13 @@ enum warp_result warp_run(struct warp *w)
         fair = false;
         w->current = pick;
         w->groups[pick].turn = ++w->turn;
-        run_group(w, SLICE_INSTRUCTIONS);
+        const struct executed executed = run_group(w, SLICE_INSTRUCTIONS);
+        w->slice += executed.warp;
+        w->executed = 0;
+        w->exec->instructions += executed.lanes;
+        if (w->exec->machine.clock) {
+            *w->exec->machine.clock += executed.warp;
+        }
         if (w->exec->fault.fault) {
             return WARP_STOPPED;
         }
@@ -523,7 +306,7 @@ struct warp *warp_start(struct ptx_exec *exec, struct block *block, uint32_t ind
     w->clock_step = 1;
     w->clock_was_last = false;
     w->observe = exec->launch.observe;
-    struct frame *frame = frame_push(w, exec->entry, NULL);
+    struct frame *frame = frame_entry(w);
     if (!frame || (frame->local_end && !warp_local(w, frame->local_end, NULL))) {
         warp_free(w);
         return NULL;

@@ -59,6 +59,9 @@ struct mem_state {
     uint8_t width;
     bool is_used;
     uint32_t line;
+    /* Where all lanes have to begin to be moved in rows: addresses without the operation's offset,
+     * in global memory while the epoch is `epoch`. Empty at first. */
+    uint64_t row_begin, row_end;
     uint64_t last_hash; /* of addresses and values, for the search for spinning warps */
     struct observer observer;
 };
@@ -74,7 +77,8 @@ struct warp {
     bool stop;        /* a fault, or the group has to be looked at again */
     char *r;          /* of the running group */
     struct mem_state *mem;
-    uint32_t *local; /* interleaved */
+    struct lane_shape shapes[WARP_SHAPES]; /* of addresses, see straighten.c */
+    uint32_t *local;                       /* interleaved */
     uint32_t local_words;
     uint64_t turn;
     uint64_t slice;         /* instructions since warp_run began */
@@ -91,6 +95,7 @@ struct warp {
     uint64_t poll_address; /* last word that was re-read */
     uint32_t poll_line;
     struct frame *frames; /* all of them */
+    struct frame *entry;  /* of the kernel itself; stays with the warp */
     struct frame *free_frames;
     struct warp *next_free;
 };
@@ -135,8 +140,9 @@ struct ptx_exec {
     uint64_t serial;
     uint64_t instructions; /* of lanes */
     struct ptx_fault_info fault;
-    uint64_t progress;  /* counts steps forward of any warp */
-    uint64_t own_clock; /* for a machine without one */
+    uint64_t progress;            /* counts steps forward of any warp */
+    const uint64_t *region_epoch; /* the machine's, or one that never changes */
+    uint64_t own_clock;           /* for a machine without one */
     /* observed sets, made on demand */
     VEC(struct ptx_access) sets;
     VEC(struct observer *) merged;
@@ -146,6 +152,11 @@ struct ptx_exec {
 #define EACH_LANE(i, mask)                                                                         \
     for (uint32_t left_##i = (mask), i = 0;                                                        \
          left_##i && ((i = (uint32_t)__builtin_ctz(left_##i)), true); left_##i &= left_##i - 1)
+
+static inline uint32_t lanes_in(uint32_t mask)
+{
+    return mask == FULL_MASK ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
+}
 
 static inline uint32_t *slot_32(char *r, uint32_t slot)
 {
@@ -170,13 +181,16 @@ enum warp_result {
     WARP_STOPPED  /* a fault */
 };
 enum warp_result warp_run(struct warp *w);
-struct frame *frame_push(struct warp *w, const struct func *func, struct frame *parent);
-void frame_unref(struct warp *w, struct frame *frame);
-/* Ensures `bytes` of local memory for each lane; a fault when it can't. */
-bool warp_local(struct warp *w, uint64_t bytes, const struct op *op);
 /* Removes lanes from the running group; true when none is left (the group is gone). */
 bool group_leave(struct warp *w, uint32_t mask);
 struct group *group_add(struct warp *w, struct frame *frame, uint32_t pc, uint32_t mask);
+/* frame.c: an activation of `func` with no group in it yet; NULL when out of memory. */
+struct frame *frame_push(struct warp *w, const struct func *func, struct frame *parent);
+void frame_unref(struct warp *w, struct frame *frame);
+/* The warp's frame of the kernel itself, for the thread indices that it has now. */
+struct frame *frame_entry(struct warp *w);
+/* Ensures `bytes` of local memory for each lane; a fault when it can't. */
+bool warp_local(struct warp *w, uint64_t bytes, const struct op *op);
 /* exec_ctl.c: wakes the groups at barriers that are complete now. */
 void barriers_check(struct block *block);
 /* extern_mem.c: one lane's bytes at a generic address, for external functions; false after a fault.
@@ -194,7 +208,7 @@ void mem_note(struct warp *w, const struct op *op, uint32_t mask, const uint64_t
               enum ssan_access access);
 /* exec_misc.c */
 uint64_t warp_clock(struct warp *w);
-/* exec_mem.c */
+/* exec_local.c */
 void local_read(const struct warp *w, uint32_t lane, uint64_t at, void *bytes, uint32_t size);
 void local_write(struct warp *w, uint32_t lane, uint64_t at, const void *bytes, uint32_t size);
 

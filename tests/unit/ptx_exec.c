@@ -14,7 +14,7 @@
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 #define KERNEL                                                                                     \
     HEAD ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"                                  \
-         ".reg .b32 r<16>; .reg .b64 l<16>; .reg .f32 f<4>; .reg .pred p<8>;\n"                    \
+         ".reg .b32 r<16>, %x; .reg .b64 l<16>; .reg .f32 f<4>; .reg .pred p<8>;\n"                \
          "ld.param.u64 l0, [out]; ld.param.u32 r0, [n]; mov.u32 r1, %tid.x; mul.wide.u32 l1, r1, " \
          "4; add.u64 l1, l0, l1;\n"
 
@@ -467,6 +467,24 @@ static void indices_of_three_dimensions(void **state)
     device_finish(&device);
 }
 
+/* Every instruction counts once for each lane that its guard lets execute it, those that became
+ * constants included. The branch back counts nine times: the tenth time nobody takes it. */
+static void instructions_are_counted(void **state)
+{
+    struct run run;
+    run_start(&run,
+              "mov.u32 r2, 0; mov.u32 %x, 5;\n" /* %x is a constant from here on */
+              "Loop: add.u32 r2, r2, %x; setp.lt.u32 p0, r2, 50; @p0 bra Loop;\n"
+              "setp.lt.u32 p1, r1, 10; @p1 add.u32 r2, r2, 1; st.global.u32 [l1], r2; ret;",
+              1, 40, 0, PTX_DONE);
+    const uint64_t head = 5, before = 2, loop = 10 * 3 - 1, behind = 3, guarded = 10;
+    assert_int_equal(ptx_exec_instructions(run.exec),
+                     40 * (head + before + loop + behind) + guarded);
+    assert_int_equal(run.words[9], 51);
+    assert_int_equal(run.words[10], 50);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +507,7 @@ int main(void)
         cmocka_unit_test(recursion_keeps_frames_apart),
         cmocka_unit_test(shared_memory_is_laid_out_and_poisoned),
         cmocka_unit_test(indices_of_three_dimensions),
+        cmocka_unit_test(instructions_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
