@@ -4,20 +4,46 @@
 
 #include <string.h>
 
-static uint32_t next_32(const struct op *op, uint32_t old, uint32_t b, uint32_t c)
+/* The low `width` bytes of a value. */
+static uint64_t low_bytes(uint64_t value, uint32_t width)
 {
-    const bool below = op->extend == 1 ? (int32_t)b < (int32_t)old : b < old;
+    return width == 8 ? value : value & ((UINT64_C(1) << 8 * width) - 1);
+}
+
+/* The number that they are if their top bit is a sign. */
+static int64_t as_signed(uint64_t value, uint32_t width)
+{
+    const uint32_t unused = 64 - 8 * width;
+    return (int64_t)(value << unused) >> unused;
+}
+
+static uint64_t float_sum(uint64_t a, uint64_t b, uint32_t width)
+{
+    float x, y;
+    double u, v;
+    if (width == 4) {
+        memcpy(&x, &a, sizeof x);
+        memcpy(&y, &b, sizeof y);
+        x += y;
+        memcpy(&a, &x, sizeof x); /* the low bytes: little endian */
+        return a;
+    }
+    memcpy(&u, &a, sizeof u);
+    memcpy(&v, &b, sizeof v);
+    u += v;
+    memcpy(&a, &u, sizeof u);
+    return a;
+}
+
+/* What the memory holds next; all values are low bytes of the operation's width. */
+static uint64_t next_value(const struct op *op, uint64_t old, uint64_t b, uint64_t c)
+{
+    const bool below =
+        op->extend == ATOMIC_signed ? as_signed(b, op->width) < as_signed(old, op->width) : b < old;
     switch (op->sub) {
     case ATOMIC_add:
-        if (op->extend == 2) {
-            float x, y;
-            memcpy(&x, &old, sizeof x);
-            memcpy(&y, &b, sizeof y);
-            x += y;
-            memcpy(&old, &x, sizeof x);
-            return old;
-        }
-        return old + b;
+        return op->extend == ATOMIC_float ? float_sum(old, b, op->width)
+                                          : low_bytes(old + b, op->width);
     case ATOMIC_and:
         return old & b;
     case ATOMIC_or:
@@ -39,38 +65,35 @@ static uint32_t next_32(const struct op *op, uint32_t old, uint32_t b, uint32_t 
     }
 }
 
-static uint64_t next_64(const struct op *op, uint64_t old, uint64_t b, uint64_t c)
+static uint64_t load_word(const unsigned char *host, uint32_t width)
 {
-    const bool below = op->extend == 1 ? (int64_t)b < (int64_t)old : b < old;
-    switch (op->sub) {
-    case ATOMIC_add:
-        if (op->extend == 2) {
-            double x, y;
-            memcpy(&x, &old, sizeof x);
-            memcpy(&y, &b, sizeof y);
-            x += y;
-            memcpy(&old, &x, sizeof x);
-            return old;
-        }
-        return old + b;
-    case ATOMIC_and:
-        return old & b;
-    case ATOMIC_or:
-        return old | b;
-    case ATOMIC_xor:
-        return old ^ b;
-    case ATOMIC_min:
-        return below ? b : old;
-    case ATOMIC_max:
-        return below ? old : b;
-    case ATOMIC_inc:
-        return old >= b ? 0 : old + 1;
-    case ATOMIC_dec:
-        return old == 0 || old > b ? b : old - 1;
-    case ATOMIC_cas:
-        return old == b ? c : old;
+    const void *at = host;
+    return width == 8   ? __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED)
+           : width == 4 ? __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED)
+                        : __atomic_load_n((const uint16_t *)at, __ATOMIC_RELAXED);
+}
+
+/* Puts `next` where *old is; else false, and *old is what is there. */
+static bool exchange(unsigned char *host, uint32_t width, uint64_t *old, uint64_t next)
+{
+    uint64_t *const wide = (uint64_t *)(void *)host;
+    uint32_t *const word = (uint32_t *)(void *)host, old_32 = (uint32_t)*old;
+    uint16_t *const half = (uint16_t *)(void *)host, old_16 = (uint16_t)*old;
+    bool done;
+    switch (width) {
+    case 8:
+        return __atomic_compare_exchange_n(wide, old, next, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_SEQ_CST);
+    case 4:
+        done = __atomic_compare_exchange_n(word, &old_32, (uint32_t)next, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_SEQ_CST);
+        *old = old_32;
+        return done;
     default:
-        return b;
+        done = __atomic_compare_exchange_n(half, &old_16, (uint16_t)next, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_SEQ_CST);
+        *old = old_16;
+        return done;
     }
 }
 
@@ -79,31 +102,13 @@ static uint64_t next_64(const struct op *op, uint64_t old, uint64_t b, uint64_t 
 static uint64_t apply(const struct op *op, unsigned char *host, uint64_t b, uint64_t c,
                       bool *changed)
 {
-    if (op->width == 8) {
-        uint64_t *word = (uint64_t *)(void *)host, old = __atomic_load_n(word, __ATOMIC_RELAXED),
-                 next;
-        do {
-            next = next_64(op, old, b, c);
-        } while (!__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST,
-                                              __ATOMIC_RELAXED));
-        *changed = next != old;
-        return old;
-    }
-    if (op->width == 4) {
-        uint32_t *word = (uint32_t *)(void *)host, old = __atomic_load_n(word, __ATOMIC_RELAXED),
-                 next;
-        do {
-            next = next_32(op, old, (uint32_t)b, (uint32_t)c);
-        } while (!__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST,
-                                              __ATOMIC_RELAXED));
-        *changed = next != old;
-        return old;
-    }
-    uint16_t *word = (uint16_t *)(void *)host, expected = (uint16_t)b;
-    *changed = __atomic_compare_exchange_n(word, &expected, (uint16_t)c, false, __ATOMIC_SEQ_CST,
-                                           __ATOMIC_SEQ_CST) &&
-               (uint16_t)b != (uint16_t)c;
-    return expected;
+    const uint64_t low_b = low_bytes(b, op->width), low_c = low_bytes(c, op->width);
+    uint64_t old = load_word(host, op->width), next;
+    do {
+        next = next_value(op, old, low_b, low_c);
+    } while (!exchange(host, op->width, &old, next));
+    *changed = next != old;
+    return old;
 }
 
 /* Where a lane's word is; NULL after a fault or where a dry run skips it. */

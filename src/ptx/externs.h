@@ -5,6 +5,8 @@
 
 #include "ptx/ir.h"
 
+#define EXTERN_MOST_PARAMS 8 /* more than any of them has */
+
 struct frame;
 
 /* Index of a function by its PTX name if its parameters have these sizes, -1: not known. */

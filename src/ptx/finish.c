@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define MAX_SHARED_BYTES (UINT64_C(1) << 30)
+#define MAX_CALL_DEPTH   200u /* of the search for functions that are not defined */
+
 static uint64_t align_up(uint64_t value, uint64_t align)
 {
     return align > 1 ? (value + align - 1) / align * align : value;
@@ -62,7 +65,7 @@ static bool layout_shared(struct parser *p)
             place_shared(p, func, (uint32_t)i + 1, &bytes);
         }
         bind_shared(p, func);
-        if (bytes > (UINT64_C(1) << 30)) {
+        if (bytes > MAX_SHARED_BYTES) {
             return parse_fail(p, SSAN_UNSUPPORTED, func->first_line,
                               "more than 1 GiB of shared memory");
         }
@@ -83,7 +86,7 @@ static const char *find_unresolved(struct parser *p, const struct func *func, bo
         *line = func->first_line;
         return func->external < 0 ? func->name : NULL;
     }
-    for (uint32_t i = 0; i < func->call_count && depth < 200; i++) {
+    for (uint32_t i = 0; i < func->call_count && depth < MAX_CALL_DEPTH; i++) {
         const uint32_t target = func->calls[i].func;
         const char *name = target == UINT32_MAX ? NULL
                                                 : find_unresolved(p, p->module->funcs.items[target],
@@ -104,8 +107,8 @@ static void bind_externals(struct parser *p)
         if (func->is_defined) {
             continue;
         }
-        uint32_t sizes[8] = {0};
-        for (uint32_t k = 0; k < func->param_count && k < 8; k++) {
+        uint32_t sizes[EXTERN_MOST_PARAMS] = {0};
+        for (uint32_t k = 0; k < func->param_count && k < EXTERN_MOST_PARAMS; k++) {
             sizes[k] = func->params[k].size_bytes;
         }
         func->external = extern_find(func->name, sizes, func->param_count, func->result.size_bytes);

@@ -326,8 +326,7 @@ uint32_t source(struct parser *p, struct inst *in, const struct operand *operand
     case OPERAND_name:
         break;
     }
-    parse_fail(p, SSAN_FORMAT, in->line, "bad operand '%.*s' of %.*s",
-               (int)(operand->length < 100 ? operand->length : 100),
+    parse_fail(p, SSAN_FORMAT, in->line, "bad operand '%.*s' of %.*s", shown(operand->length),
                operand->text ? operand->text : "", (int)in->opcode_length, in->opcode);
     return 0;
 }
@@ -341,8 +340,8 @@ uint32_t result(struct parser *p, struct inst *in, const struct operand *operand
     if (operand->kind != OPERAND_register || operand->negated ||
         (operand->type == TYPE_pred) != (type == TYPE_pred)) {
         parse_fail(p, SSAN_FORMAT, in->line, "bad destination '%.*s' of %.*s",
-                   (int)(operand->length < 100 ? operand->length : 100),
-                   operand->text ? operand->text : "", (int)in->opcode_length, in->opcode);
+                   shown(operand->length), operand->text ? operand->text : "",
+                   (int)in->opcode_length, in->opcode);
         return 0;
     }
     if (type != TYPE_pred && is_wide(operand->type) != is_wide(type)) {
@@ -411,8 +410,8 @@ bool mods_done(struct parser *p, struct inst *in)
     for (uint32_t i = 0; i < in->mod_count; i++) {
         if (!in->mods[i].is_used) {
             return parse_fail(p, SSAN_UNSUPPORTED, in->line, "modifier .%.*s of opcode %.*s",
-                              (int)(in->mods[i].length < 100 ? in->mods[i].length : 100),
-                              in->mods[i].text, (int)in->opcode_length, in->opcode);
+                              shown(in->mods[i].length), in->mods[i].text, (int)in->opcode_length,
+                              in->opcode);
         }
     }
     return true;
@@ -469,6 +468,6 @@ bool lower_instruction(struct parser *p, struct inst *in)
             return opcodes[i].lower(p, in, opcodes[i].arg) && mods_done(p, in);
         }
     }
-    return parse_fail(p, SSAN_UNSUPPORTED, in->line, "opcode %.*s",
-                      (int)(in->opcode_length < 100 ? in->opcode_length : 100), in->opcode);
+    return parse_fail(p, SSAN_UNSUPPORTED, in->line, "opcode %.*s", shown(in->opcode_length),
+                      in->opcode);
 }

@@ -133,8 +133,7 @@ bool lower_call(struct parser *p, struct inst *in, int arg)
         }
     } else {
         return parse_fail(p, SSAN_FORMAT, in->line, "'%.*s' is not a function",
-                          (int)(target->length < 100 ? target->length : 100),
-                          target->text ? target->text : "");
+                          shown(target->length), target->text ? target->text : "");
     }
     struct op *op = emit_fn(p, address ? exec_call_indirect : exec_call, OP_CONTROL);
     if (!op) {

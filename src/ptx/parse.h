@@ -158,7 +158,14 @@ struct inst {
     uint32_t element_count;
 };
 
-/* -- parse_module.c: tokens, names, errors -- */
+/* Bytes of a name that a message shows. */
+static inline int shown(size_t length)
+{
+    const size_t most = 100;
+    return (int)(length < most ? length : most);
+}
+
+/* -- parse_module.c: tokens, errors -- */
 void parse_next(struct parser *p);
 bool parse_fail(struct parser *p, enum ssan_status status, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -170,6 +177,8 @@ bool parse_take_dot(struct parser *p, const char *text);
 bool parse_expect(struct parser *p, char punct);
 /* An integer, possibly signed, as 64 bits. */
 bool parse_integer(struct parser *p, uint64_t *value);
+
+/* -- parse_symbol.c: types, names, scopes -- */
 enum ptx_type type_find(const char *text, size_t length);
 uint32_t type_bytes(enum ptx_type type);
 bool type_is_signed(enum ptx_type type);
@@ -189,6 +198,12 @@ bool parse_variable(struct parser *p, bool is_external);
 /* Formal parameters between parentheses. */
 bool parse_param_list(struct parser *p, struct func *func, bool is_result);
 uint32_t frame_place(struct parser *p, uint64_t size_bytes, uint64_t align_bytes);
+
+/* -- parse_operand.c -- */
+/* The guard in front of an instruction, if there is one, into b.guard. */
+bool parse_guard(struct parser *p);
+/* All operands up to the semicolon. */
+bool parse_operands(struct parser *p, struct inst *in);
 
 /* -- parse_body.c -- */
 bool parse_body(struct parser *p, struct func *func);
@@ -237,6 +252,10 @@ bool mod_take(struct inst *in, const char *text);
 /* Takes the first unused type. */
 enum ptx_type mod_type(struct parser *p, struct inst *in);
 bool mods_done(struct parser *p, struct inst *in);
+/* lower_space.c: the state space, `generic` when none is named. */
+enum ptx_space mod_space(struct inst *in);
+/* lower_space.c: order, scope and cache hints. */
+void mod_order(struct inst *in);
 bool operands_are(struct parser *p, struct inst *in, uint32_t least, uint32_t most);
 enum family {
     FAMILY_unused,

@@ -4,6 +4,13 @@
 #include <string.h>
 
 #define MAX_VARIABLE_BYTES (UINT64_C(1) << 32)
+#define MAX_ALIGN_BYTES    4096u
+#define MAX_PARAM_BYTES    65536u /* of one parameter, and of all before the last */
+
+static bool is_alignment(uint64_t bytes)
+{
+    return bytes != 0 && bytes <= MAX_ALIGN_BYTES && (bytes & (bytes - 1)) == 0;
+}
 
 /* What stands before the name: alignment, vector, type. */
 struct declaration {
@@ -18,7 +25,8 @@ uint32_t frame_place(struct parser *p, uint64_t size_bytes, uint64_t align_bytes
     const uint64_t align = align_bytes < 4 ? 4 : align_bytes;
     const uint64_t at = (b->frame_bytes + align - 1) / align * align;
     if (size_bytes > MAX_FRAME_BYTES || at + size_bytes > MAX_FRAME_BYTES) {
-        parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "more than 512 KiB of local memory");
+        parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "more than %u KiB of local memory",
+                   MAX_FRAME_BYTES >> 10);
         return UINT32_MAX;
     }
     b->frame_bytes = (uint32_t)(at + size_bytes);
@@ -36,8 +44,7 @@ static bool parse_declaration(struct parser *p, struct declaration *d)
             if (!parse_integer(p, &d->align_bytes)) {
                 return false;
             }
-            if (d->align_bytes == 0 || d->align_bytes > 4096 ||
-                (d->align_bytes & (d->align_bytes - 1))) {
+            if (!is_alignment(d->align_bytes)) {
                 return parse_fail(p, SSAN_FORMAT, p->token.line, "bad alignment");
             }
             continue;
@@ -49,7 +56,7 @@ static bool parse_declaration(struct parser *p, struct declaration *d)
             d->type = type;
         } else if (!parse_is_dot(p, "attribute")) {
             return parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "type .%.*s of a variable",
-                              (int)(p->token.length < 100 ? p->token.length : 100), p->token.text);
+                              shown(p->token.length), p->token.text);
         }
         const bool has_arguments = parse_is_dot(p, "attribute");
         parse_next(p);
@@ -111,7 +118,7 @@ static bool parse_address(struct parser *p, struct initialiser *to)
     const struct symbol *symbol = symbol_find(p, p->token.text, p->token.length);
     if (!symbol || (symbol->kind != SYMBOL_global && symbol->kind != SYMBOL_func)) {
         return parse_fail(p, SSAN_FORMAT, p->token.line, "'%.*s' is not a variable or function",
-                          (int)(p->token.length < 100 ? p->token.length : 100), p->token.text);
+                          shown(p->token.length), p->token.text);
     }
     struct reloc reloc = {to->at, to->element_bytes, symbol->kind == SYMBOL_func,
                           (uint32_t)symbol->value, 0};
@@ -349,7 +356,7 @@ static bool parse_param(struct parser *p, struct token *name, struct declaration
         } else if (!parse_is_dot(p, "global") && !parse_is_dot(p, "const") &&
                    !parse_is_dot(p, "shared") && !parse_is_dot(p, "local")) {
             return parse_fail(p, SSAN_UNSUPPORTED, p->token.line, "parameter type .%.*s",
-                              (int)(p->token.length < 100 ? p->token.length : 100), p->token.text);
+                              shown(p->token.length), p->token.text);
         }
         parse_next(p);
     }
@@ -360,7 +367,7 @@ static bool parse_param(struct parser *p, struct token *name, struct declaration
     if (!d->align_bytes) {
         d->align_bytes = type_bytes(d->type);
     }
-    if (d->align_bytes > 4096 || (d->align_bytes & (d->align_bytes - 1))) {
+    if (!is_alignment(d->align_bytes)) {
         return parse_fail(p, SSAN_FORMAT, name->line, "bad alignment");
     }
     parse_next(p);
@@ -370,7 +377,7 @@ static bool parse_param(struct parser *p, struct token *name, struct declaration
         return false;
     }
     *size_bytes = count * type_bytes(d->type);
-    return *size_bytes <= 65536 ||
+    return *size_bytes <= MAX_PARAM_BYTES ||
            parse_fail(p, SSAN_FORMAT, name->line, "a parameter is too large");
 }
 
@@ -389,7 +396,7 @@ static bool add_entry_param(struct parser *p, struct param_list *list, const str
     if (!symbol) {
         return false;
     }
-    if (at > 65536) {
+    if (at > MAX_PARAM_BYTES) {
         return parse_fail(p, SSAN_FORMAT, name->line, "too many parameters");
     }
     symbol->value = at;
