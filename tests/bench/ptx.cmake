@@ -1,4 +1,4 @@
-add_executable(bench_exec exec_bench.c exec_reference.c)
+add_executable(bench_exec exec_bench.c exec_profile.c exec_reference.c)
 target_include_directories(bench_exec PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(bench_exec PRIVATE ssan_flags ssan_ptx)
 target_compile_definitions(bench_exec PRIVATE SSAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
