@@ -1,8 +1,8 @@
 /* Finds the words of a witness and runs them as `streamsan run` would.
  *
- * Candidates, the simplest first: the policy alone, the whole order of a short run, the list of the
- * plan, a file of the plan (--keep), the whole order of a long run. The first that turns the pair
- * round again, with an effect if there was one, is printed. */
+ * Candidates, the simplest first: the policy alone, the whole order of a short run, the list of a
+ * plan that is short, the two operations alone, a file of the plan (--keep), a longer list. The
+ * first that turns the pair round again, with an effect if there was one, is printed. */
 #include "cli/witness_replay.h"
 
 #include "cli/output.h"
@@ -12,9 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SHORT_ITEMS 20  /* a list that a command line shows */
-#define ORDER_MOST  256 /* operations that a report names */
-#define CANDIDATES  5
+#define SHORT_ITEMS 20   /* a list that a command line shows */
+#define ORDER_MOST  256  /* operations that a report names */
+#define WORDS_MOST  4000 /* bytes of a schedule that a command line is made of */
+#define CANDIDATES  7
 
 /* "s1.2" of each listed item. */
 static bool fill_order(struct report *report, const struct plan *order, struct witness *witness)
@@ -86,6 +87,21 @@ static bool add_order(const struct plan *plan, struct strbuf *words)
     return plan->items.count > 0;
 }
 
+/* The two operations, where they are two items. */
+static bool add_pair(const struct witness_search *search, const struct witness_found *found,
+                     struct strbuf *words)
+{
+    const struct model *model = &search->reference->model;
+    struct plan plan = {0};
+    bool there = false;
+    bool fine =
+        found->pair.then != MODEL_NONE &&
+        invert_plan(model, &search->reference->facts, &found->pair, INVERT_PAIR, &plan, &there) &&
+        there && add_order(&plan, words);
+    plan_finish(&plan);
+    return fine;
+}
+
 static bool add_file(const struct witness_search *search, const struct finding *finding,
                      const struct plan *plan, struct strbuf *words)
 {
@@ -123,12 +139,15 @@ static bool candidate(const struct witness_search *search, const struct finding 
         return one_thread && !plan_is_plain(plan) && found->order.items.count <= SHORT_ITEMS &&
                add_order(&found->order, words);
     case 2:
-        return one_thread && lazy && (plan->items.count <= SHORT_ITEMS || !search->options->keep) &&
-               add_order(plan, words);
+        return one_thread && lazy && plan->items.count <= SHORT_ITEMS && add_order(plan, words);
     case 3:
+        return one_thread && add_pair(search, found, words);
+    case 4:
         return add_file(search, finding, plan, words);
+    case 5:
+        return lazy && add_order(plan, words) && words->length <= WORDS_MOST;
     default:
-        return add_order(&found->order, words);
+        return add_order(&found->order, words) && words->length <= WORDS_MOST;
     }
 }
 
@@ -252,6 +271,7 @@ void witness_replay(struct witness_search *search, struct report *report,
         if (candidate(search, finding, found, n, &words) && !words.failed &&
             plan_read(&plan, strbuf_text(&words), NULL) == SSAN_OK) {
             tried = true;
+            found->witness.repeats = 1; /* none of them is the same so far */
             good = replay_first(search, report, finding, found, strbuf_text(&words), &plan);
             if (good) {
                 replay_rest(search, report, finding, found, strbuf_text(&words), &plan);

@@ -129,6 +129,13 @@ static void replay(struct strbuf *out, const struct witness *witness)
 {
     size_t i;
     if (!witness->replay) {
+        if (witness->kind == WITNESS_SHOWN || witness->kind == WITNESS_SILENT) {
+            layout_wrap(out, NULL,
+                        witness->repeats > 0
+                            ? "no words of --schedule showed it again"
+                            : "its schedule is long: --keep FOLDER writes it to a file that "
+                              "'streamsan run --schedule file:' takes");
+        }
         return;
     }
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
