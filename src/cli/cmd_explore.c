@@ -8,6 +8,7 @@
 #include "cli/feed.h"
 #include "cli/judge.h"
 #include "cli/output.h"
+#include "cli/plan_words.h"
 #include "cli/program.h"
 
 #include "report/suppress.h"
@@ -225,6 +226,10 @@ int cmd_explore(int argc, char **argv)
     } else if (options.argument_count == 0) {
         ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
         code = command_usage("explore", &err);
+    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
+                                options.ignore.count, options.serialize.items,
+                                options.serialize.count, &err)) {
+        code = command_fail("explore", &err);
     } else {
         code = explore(&options);
     }

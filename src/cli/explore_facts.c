@@ -41,7 +41,8 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
         return arena_strdup(arena, plan->policy);
     }
     if (strcmp(plan->policy, "lazy") != 0 || plan->calls.count + plan->bys.count > 0 ||
-        plan->togethers.count > 0 || plan->items.count > most) {
+        plan->togethers.count > 0 || plan->places.count > 0 || plan->serialize_all ||
+        plan->serialize_streams.count > 0 || plan->items.count > most) {
         return NULL;
     }
     struct strbuf words = {0};

@@ -220,6 +220,7 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
         .torn = TORN_RUNS,
         .one_early = ONE_EARLY_RUNS,
         .sample = SAMPLE_RUNS,
+        .places = &options->plan,
     };
     enum ssan_status status;
     bool more = true;

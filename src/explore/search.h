@@ -93,8 +93,9 @@ struct search_limits {
     struct count_limits count;
     uint64_t random; /* > 0: so many random schedules instead of all */
     uint64_t seed;
-    uint32_t torn, one_early; /* runs of these kinds */
-    uint64_t sample;          /* runs of a program that is not deterministic */
+    uint32_t torn, one_early;  /* runs of these kinds */
+    const struct plan *places; /* what all runs ignore and serialize; NULL: nothing; borrowed */
+    uint64_t sample;           /* runs of a program that is not deterministic */
 };
 
 struct search {

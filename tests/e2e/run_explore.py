@@ -171,6 +171,18 @@ def own_output():
     check(result.report["explore"]["output_varies"], "its output is never the same")
 
 
+def places():
+    """The wait ignored is the program without it; everything serialized leaves one order."""
+    if not SEED.exists():
+        raise Skip("the documents' program is not on this machine")
+    lines = SEED.read_text(encoding="utf-8").splitlines()
+    line = 1 + next(i for i, text in enumerate(lines) if "cudaStreamWaitEvent" in text)
+    program = build_once(FOLDER / "places", "-g", SEED)
+    expect(explore(program, "--ignore", f"{SEED.name}:{line}"), 66, 7, 10)
+    program = seed("without_wait", False)
+    expect(explore(program, "--serialize", "all"), 0, 0, 1)
+
+
 def limits():
     program = seed("without_wait", False)
     result = explore(program, "--limit", "3")
@@ -235,7 +247,7 @@ def add_cases(tally):
 
 def main():
     tally = Tally("explore")
-    for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, not_deterministic, own_output, limits,
+    for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, not_deterministic, own_output, places, limits,
                      random, exit_codes):
         tally.case(function.__name__, function)
     for fixed in (False, True):
