@@ -24,7 +24,6 @@
  * may fall behind. */
 #define LIVE_LIMIT_BYTES     (UINT64_C(8) << 30)
 #define SNAPSHOT_LIMIT_BYTES (UINT64_C(256) << 20)
-#define PLAN_LIMIT_MS        10000
 
 static enum ssan_status fail_errno(struct ssan_error *err, const char *what, const char *path)
 {
@@ -92,7 +91,7 @@ static void fill_page(struct control_page *page, const struct folder_options *op
     page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;
     page->snapshot_limit_bytes =
         options->snapshot_limit_bytes ? options->snapshot_limit_bytes : SNAPSHOT_LIMIT_BYTES;
-    page->plan_limit_ms = options->plan_limit_ms ? options->plan_limit_ms : PLAN_LIMIT_MS;
+    page->plan_limit_ms = options->plan_limit_ms ? options->plan_limit_ms : CONTROL_PLAN_LIMIT_MS;
     __atomic_store_n(&page->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
 }
 

@@ -38,7 +38,7 @@ static enum ssan_status nothing_there(enum plan_use use, const char *program, co
 {
     char near[64] = "it has no line of that file";
     if (nearest > 0) {
-        snprintf(near, sizeof near, "the next line with code is %" PRIu32, nearest);
+        snprintf(near, sizeof near, "the nearest line with code is %" PRIu32, nearest);
     }
     return ssan_fail(err, SSAN_USAGE, 0, "%s %s:%" PRIu32 ": %s has no code there: %s",
                      option_word(use), file, line, program, near);
@@ -47,7 +47,7 @@ static enum ssan_status nothing_there(enum plan_use use, const char *program, co
 enum ssan_status plan_words_add_line(struct plan *plan, enum plan_use use, const char *program,
                                      const char *file, uint32_t line, struct ssan_error *err)
 {
-    char path[4096], real[4096], build_id[129];
+    char path[4096], real[4096], build_id[OBJECT_BUILD_ID_ROOM];
     struct adding adding = {plan, use, NULL, false};
     struct object *object;
     enum ssan_status status = SSAN_OK;

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUILD_ID_ROOM 129
-
 struct object {
     enum object_state state;
     Dwfl *dwfl;
@@ -45,7 +43,7 @@ static void build_id_of(Dwfl_Module *module, char *text, size_t room)
 
 static bool is_same_build(Dwfl_Module *module, const char *build_id)
 {
-    char text[BUILD_ID_ROOM];
+    char text[OBJECT_BUILD_ID_ROOM];
     build_id_of(module, text, sizeof text);
     return strcmp(text, build_id) == 0;
 }
@@ -257,6 +255,16 @@ struct line_search {
     uint64_t bias;
 };
 
+/* Whether `number` stands for `line` better than `best` (0: none yet): the first line at or behind
+ * it, else the last one before it. */
+static bool is_nearer(uint32_t number, uint32_t best, uint32_t line)
+{
+    if (best == 0) {
+        return true;
+    }
+    return number >= line ? best < line || number < best : best < line && number > best;
+}
+
 static void search_unit(struct line_search *search, Dwarf_Die *unit)
 {
     Dwarf_Lines *lines;
@@ -274,8 +282,7 @@ static void search_unit(struct line_search *search, Dwarf_Die *unit)
             ends || number <= 0 || !path_ends_in(path, search->file)) {
             continue;
         }
-        if ((uint32_t)number >= search->line &&
-            (*search->nearest == 0 || (uint32_t)number < *search->nearest)) {
+        if (is_nearer((uint32_t)number, *search->nearest, search->line)) {
             *search->nearest = (uint32_t)number;
         }
         if ((uint32_t)number == search->line && dwarf_lineaddr(line, &begin) == 0 &&

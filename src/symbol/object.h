@@ -26,6 +26,8 @@ struct object_frame {
 
 #define OBJECT_MAX_INLINED 16
 
+#define OBJECT_BUILD_ID_ROOM 129 /* 64 bytes in hexadecimal */
+
 /* The build id of the ELF file at `path` in hexadecimal, "" when it has none. */
 void object_read_build_id(const char *path, char *text, size_t room);
 /* Opens the object at `path`; `build_id` in hexadecimal, "" when unknown. NULL when out of memory;
@@ -40,7 +42,7 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
                       struct object_frame frames[OBJECT_MAX_INLINED]);
 /* Calls give(self, begin, end) for each range of virtual addresses whose code is of `line` of
  * `file`; a relative file matches the end of a path. Returns how many there were; *nearest: the
- * next line of that file with code, 0 when there is no such file. */
+ * next line of that file with code, else the last one; 0 when there is no such file. */
 size_t object_find_line(struct object *object, const char *file, uint32_t line,
                         void (*give)(void *self, uint64_t begin, uint64_t end), void *self,
                         uint32_t *nearest);

@@ -24,6 +24,8 @@
 #define CONTROL_CALLS    1u /* `call` events are written */
 #define CONTROL_SNAPSHOT 2u /* the contents of memory are kept in <live trace>.memory */
 
+#define CONTROL_PLAN_LIMIT_MS 10000 /* where plan_limit_ms is 0 */
+
 struct control_page {
     uint64_t magic;   /* tool, before the target starts */
     uint32_t version; /* tool */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,14 +51,6 @@ static int find_fd(struct live_file *file)
     return file->fd;
 }
 
-/* Without this check the kernel answers a file above the limit with SIGXFSZ. */
-static bool within_limit(uint64_t end)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
-}
-
 /* For file systems without fallocate: the space is real once bytes are written. */
 static bool grant_by_writing(int fd, uint64_t offset, uint64_t bytes)
 {
@@ -81,7 +72,7 @@ static bool grant_by_writing(int fd, uint64_t offset, uint64_t bytes)
 static bool grant(int fd, uint64_t offset, uint64_t bytes)
 {
     int failed;
-    if (!within_limit(offset + bytes)) {
+    if (!process_may_write(offset + bytes)) {
         errno = EFBIG;
         return false;
     }

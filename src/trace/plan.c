@@ -1,4 +1,4 @@
-/* Schedules read and printed.
+/* Schedules read (plan_print.c prints them).
  *
  * Invariant: a plan that was read lists no item and no call twice, so the device can give each one
  * place. The naive model is a text of one directive a line. Cost: O(length). */
@@ -11,12 +11,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_BYTES_MAX (64u << 20)
-#define LINE_ITEMS     16 /* printed on one line */
 
 /* What is being read. */
 struct reading {
@@ -104,6 +102,27 @@ static bool call_read(const char *text, struct plan_call *call, const char **end
     return call->number != 0 || call->query != 0;
 }
 
+static int hex_digit(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0'
+           : c >= 'a' && c <= 'f'    ? c - 'a' + 10
+           : c >= 'A' && c <= 'F'    ? c - 'A' + 10
+                                     : -1;
+}
+
+/* The next character, %xx read as what it stands for; *at moves on. */
+static char next_character(const char **at, const char *end)
+{
+    const char *from = *at;
+    if (*from == '%' && end - from >= 3 && hex_digit(from[1]) >= 0 && hex_digit(from[2]) >= 0 &&
+        (from[1] != '0' || from[2] != '0')) {
+        *at += 3;
+        return (char)(hex_digit(from[1]) * 16 + hex_digit(from[2]));
+    }
+    *at += 1;
+    return *from;
+}
+
 /* The next word of the line, NUL-terminated in `word`; false at the end of the line. A word that
  * is too long is cut, and so is refused by whoever reads it. */
 static bool next_word(struct reading *reading, char *word, size_t room)
@@ -113,10 +132,10 @@ static bool next_word(struct reading *reading, char *word, size_t room)
         reading->at++;
     }
     while (reading->at < reading->end && !isspace((unsigned char)*reading->at)) {
+        char c = next_character(&reading->at, reading->end);
         if (length + 1 < room) {
-            word[length++] = *reading->at;
+            word[length++] = c;
         }
-        reading->at++;
     }
     word[length] = '\0';
     return length > 0;
@@ -149,17 +168,32 @@ static enum ssan_status parse_items(struct reading *reading)
     return status;
 }
 
+/* A whole word as a number of this base, which fits 64 bits. */
+static bool read_u64(const char *word, unsigned base, uint64_t *number)
+{
+    uint64_t value = 0;
+    for (const char *at = word; *at; at++) {
+        int digit = hex_digit(*at);
+        if (digit < 0 || (unsigned)digit >= base ||
+            __builtin_mul_overflow(value, (uint64_t)base, &value) ||
+            __builtin_add_overflow(value, (uint64_t)digit, &value)) {
+            return false;
+        }
+    }
+    *number = value;
+    return *word != '\0';
+}
+
 static enum ssan_status parse_together(struct reading *reading)
 {
-    char word[64], *end;
+    char word[64];
     struct plan_together together = {.first = reading->plan->items.count};
     enum ssan_status status;
-    if (!next_word(reading, word, sizeof word) || !isdigit((unsigned char)word[0])) {
+    if (!next_word(reading, word, sizeof word)) {
         return refuse(reading, "together needs a seed and items, as in: together 7 s1.2 s2.1",
                       NULL);
     }
-    together.seed = strtoull(word, &end, 10);
-    if (*end != '\0') {
+    if (!read_u64(word, 10, &together.seed)) {
         return refuse(reading, "a seed is a number, not", word);
     }
     status = parse_items(reading);
@@ -226,14 +260,12 @@ static enum ssan_status parse_by(struct reading *reading)
 static enum ssan_status parse_place(struct reading *reading, enum plan_use use, const char *module)
 {
     struct plan_place place = {.use = use};
-    char begin[32], end[32], *begin_end, *end_end;
+    char begin[32], end[32];
     if (!next_word(reading, begin, sizeof begin) || !next_word(reading, end, sizeof end)) {
         return refuse(reading, "a place is an object's file name and two offsets", NULL);
     }
-    errno = 0;
-    place.begin = strtoull(begin, &begin_end, 16);
-    place.end = strtoull(end, &end_end, 16);
-    if (errno != 0 || *begin_end != '\0' || *end_end != '\0' || place.begin >= place.end) {
+    if (!read_u64(begin, 16, &place.begin) || !read_u64(end, 16, &place.end) ||
+        place.begin >= place.end) {
         return refuse(reading, "offsets are two hexadecimal numbers, the smaller one first", NULL);
     }
     place.module = mem_strdup(module);
@@ -268,12 +300,15 @@ static enum ssan_status parse_serialize(struct reading *reading)
     if (word[0] == 's' && read_u32(&digits, &stream) && *digits == '\0') {
         return VEC_PUSH(&reading->plan->serialize_streams, stream) ? SSAN_OK : no_memory(reading);
     }
+    if (strcmp(word, "at") != 0 || !next_word(reading, word, sizeof word)) {
+        return refuse(reading, "serialize needs all, a stream as s2, or 'at' and a place", NULL);
+    }
     return parse_place(reading, PLAN_SERIALIZE, word);
 }
 
 static enum ssan_status parse_note(struct reading *reading)
 {
-    char *words;
+    struct strbuf words = {0};
     bool ok;
     while (reading->at < reading->end && isspace((unsigned char)*reading->at)) {
         reading->at++;
@@ -284,25 +319,25 @@ static enum ssan_status parse_note(struct reading *reading)
     if (reading->at == reading->end) {
         return refuse(reading, "a note needs words", NULL);
     }
-    words = mem_strndup(reading->at, (size_t)(reading->end - reading->at));
-    reading->at = reading->end;
-    ok = words && plan_add_note(reading->plan, words);
-    mem_free(words);
+    while (reading->at < reading->end) {
+        char c = next_character(&reading->at, reading->end);
+        strbuf_add(&words, &c, 1);
+    }
+    ok = !words.failed && plan_add_note(reading->plan, strbuf_text(&words));
+    strbuf_finish(&words);
     return ok ? SSAN_OK : no_memory(reading);
 }
 
 static bool is_policy(const char *word)
 {
-    char *end;
+    uint64_t seed;
     if (strcmp(word, "eager") == 0 || strcmp(word, "lazy") == 0) {
         return true;
     }
     if (strncmp(word, "random:", 7) != 0 || !isdigit((unsigned char)word[7])) {
         return false;
     }
-    errno = 0;
-    (void)strtoull(word + 7, &end, 10);
-    return *end == '\0' && errno == 0 && strlen(word) < sizeof((struct plan *)0)->policy;
+    return read_u64(word + 7, 10, &seed) && strlen(word) < PLAN_POLICY_ROOM;
 }
 
 static enum ssan_status parse_policy(struct reading *reading)
@@ -417,7 +452,8 @@ static enum ssan_status read_file(struct plan *plan, const char *path, struct ss
         if (got > 0) {
             strbuf_add(&text, part, (size_t)got);
         }
-    } while ((got > 0 && text.length <= FILE_BYTES_MAX) || (got < 0 && errno == EINTR));
+    } while ((got > 0 && !text.failed && text.length <= FILE_BYTES_MAX) ||
+             (got < 0 && errno == EINTR));
     if (got < 0) {
         status = ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
     } else if (text.failed) {
@@ -474,69 +510,6 @@ bool plan_is_plain(const struct plan *plan)
     return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&
            plan->places.count == 0 && !plan->serialize_all && plan->serialize_streams.count == 0 &&
            !plan->note;
-}
-
-static void print_items(const struct plan *plan, struct strbuf *out)
-{
-    size_t together = 0, on_line = 0;
-    for (size_t i = 0; i < plan->items.count; i++) {
-        const struct plan_together *group =
-            together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
-        bool inside = group && i > group->first && i < group->first + group->count;
-        if (group && i == group->first + group->count) {
-            together++;
-            group = together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
-            on_line = 0;
-        }
-        if (group && i == group->first) {
-            strbuf_printf(out, "%stogether %" PRIu64, i ? "\n" : "", group->seed);
-        } else if (!inside && on_line++ % LINE_ITEMS == 0) {
-            strbuf_printf(out, "%sitems", i ? "\n" : "");
-        }
-        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32, plan->items.items[i].stream,
-                      plan->items.items[i].seq);
-    }
-    strbuf_puts(out, plan->items.count ? "\n" : "");
-}
-
-static void print_call(const struct plan_call *call, struct strbuf *out)
-{
-    strbuf_printf(out, " t%" PRIu32 ".%" PRIu32, call->thread, call->number);
-    if (call->query != 0) {
-        strbuf_printf(out, "q%" PRIu32, call->query);
-    }
-}
-
-void plan_print(const struct plan *plan, struct strbuf *out)
-{
-    strbuf_printf(out, PLAN_FIRST_LINE "\npolicy %s\n", plan->policy);
-    print_items(plan, out);
-    for (size_t i = 0; i < plan->calls.count; i++) {
-        strbuf_puts(out, i % LINE_ITEMS ? "" : i ? "\ncalls" : "calls");
-        print_call(&plan->calls.items[i], out);
-    }
-    strbuf_puts(out, plan->calls.count ? "\n" : "");
-    for (size_t i = 0; i < plan->bys.count; i++) {
-        strbuf_puts(out, "by");
-        print_call(&plan->bys.items[i].call, out);
-        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", plan->bys.items[i].item.stream,
-                      plan->bys.items[i].item.seq);
-    }
-    for (size_t i = 0; i < plan->places.count; i++) {
-        const struct plan_place *place = &plan->places.items[i];
-        strbuf_printf(out, "%s %s %" PRIx64 " %" PRIx64 "\n",
-                      place->use == PLAN_IGNORE ? "ignore" : "serialize", place->module,
-                      place->begin, place->end);
-    }
-    if (plan->serialize_all) {
-        strbuf_puts(out, "serialize all\n");
-    }
-    if (plan->note) {
-        strbuf_printf(out, "note %s\n", plan->note);
-    }
-    for (size_t i = 0; i < plan->serialize_streams.count; i++) {
-        strbuf_printf(out, "serialize s%" PRIu32 "\n", plan->serialize_streams.items[i]);
-    }
 }
 
 void plan_finish(struct plan *plan)

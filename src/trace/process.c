@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { STARTTIME_FIELD = 22, STATE_FIELD = 3 };
@@ -79,4 +80,11 @@ void process_watch_finish(struct process_watch *watch)
         close(watch->pidfd);
         watch->pidfd = -1;
     }
+}
+
+bool process_may_write(uint64_t end)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
 }

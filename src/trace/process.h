@@ -1,4 +1,5 @@
-/* Whether the process that writes a trace still lives. No malloc; any thread. */
+/* Whether the process that writes a trace still lives, and what this one may write. No malloc; any
+ * thread. */
 #ifndef SSAN_TRACE_PROCESS_H
 #define SSAN_TRACE_PROCESS_H
 
@@ -21,5 +22,9 @@ void process_watch_init(struct process_watch *watch, uint32_t pid, uint64_t star
 /* False once the process has ended, also when its parent has not waited for it yet. */
 bool process_watch_alive(struct process_watch *watch);
 void process_watch_finish(struct process_watch *watch);
+
+/* Whether a file of this process may have `end` bytes. Without asking, the kernel answers a file
+ * above the limit with SIGXFSZ. */
+bool process_may_write(uint64_t end);
 
 #endif

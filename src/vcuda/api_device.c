@@ -8,6 +8,7 @@
 #include "vcuda/program.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
+#include "vcuda/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -433,6 +434,7 @@ static cudaError_t reset(struct call *call)
         after = block.address + block.size;
         if (!block.is_variable && memory_claim(block.address)) {
             if (block.id) { /* else of the heap of kernels: no generation */
+                snapshot_free(&block);
                 emit_free(call, block.id);
             }
             memory_release(block.address);

@@ -63,11 +63,9 @@ static void end_process(int code)
         if (!device.orphan) {
             run_rest();
             snapshot_finish();
+            plan_sites_tell();
         }
         device_unlock();
-    }
-    if (emit_is_on()) {
-        plan_sites_tell();
     }
     output_flush();
     emit_exit((uint32_t)code & 0xff);

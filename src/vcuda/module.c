@@ -71,8 +71,10 @@ static void tell(const struct dl_phdr_info *info, uint32_t module)
     }
     slash = strrchr(path, '/');
     if (VEC_RESERVE(&modules.names, module)) {
+        while (modules.names.count < module) {
+            modules.names.items[modules.names.count++] = NULL;
+        }
         modules.names.items[module - 1] = mem_strdup(slash ? slash + 1 : path);
-        modules.names.count = module;
     }
     read_build_id(info, build_id, sizeof build_id);
     event.module =
@@ -156,7 +158,9 @@ const char *module_name(uint32_t module)
 
 void module_forget(void)
 {
-    modules.names.count = 0;
+    while (modules.names.count > 0) {
+        mem_free(modules.names.items[--modules.names.count]);
+    }
     modules.segments.count = 0;
     modules.count = 0;
 }

@@ -95,7 +95,7 @@ static bool take(const struct plan *plan)
     return ok;
 }
 
-static void give_up(const char *text)
+void plan_order_give_up(const char *text)
 {
     struct ssan_event event = {.kind = SSAN_EV_infeasible};
     order.on = false;
@@ -105,7 +105,7 @@ static void give_up(const char *text)
     pthread_cond_broadcast(&device.changed);
 }
 
-void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls)
+void plan_order_follow(const struct plan *plan, int64_t limit_ns, bool tell_calls)
 {
     VEC_FREE(&order.named); /* of the parent, in a forked child */
     map_finish(&order.by_item);
@@ -117,7 +117,7 @@ void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls)
     order.tell_calls = tell_calls;
     order.on = plan->items.count > 0 || plan->calls.count > 0 || plan->bys.count > 0;
     if (order.on && !take(plan)) {
-        give_up("there was no memory for the schedule");
+        plan_order_give_up("there was no memory for the schedule");
     }
 }
 
@@ -158,7 +158,7 @@ static void tell_call_missing(void)
     snprintf(text, sizeof text,
              "call t%" PRIu32 ".%" PRIu32 " is due and does not come while other threads wait",
              due->thread, due->number);
-    give_up(text);
+    plan_order_give_up(text);
 }
 
 static void forget_gated(size_t place)
@@ -178,7 +178,7 @@ static void wait_for_turn(size_t place)
     size_t seen = order.next_call;
     uint64_t progress = device.progress;
     if (!VEC_PUSH(&order.gated, place)) {
-        give_up("there was no memory for the schedule");
+        plan_order_give_up("there was no memory for the schedule");
     }
     pthread_cond_broadcast(&device.changed); /* a join may now see that all wait */
     while (order.on && order.next_call < place) {
@@ -247,7 +247,7 @@ void plan_order_return(const struct call *call)
                      "s%" PRIu32 ".%" PRIu32 " is due and was not submitted before t%" PRIu32
                      ".%" PRIu32 " returned",
                      by->item.stream, by->item.seq, call->thread, call->number);
-            give_up(text);
+            plan_order_give_up(text);
         }
     }
 }
@@ -405,7 +405,7 @@ static void tell_item_missing(void)
              head->state != NOT_THERE && !head->op->parked
                  ? ""
                  : ", while the program waits for what is listed behind it");
-    give_up(text);
+    plan_order_give_up(text);
 }
 
 bool plan_order_holds(void)

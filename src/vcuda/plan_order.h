@@ -1,6 +1,6 @@
 /* The order that a schedule lists (trace/plan.h), kept by the device: items, calls, early items.
  *
- * All with the device lock held, but for plan_order_take. Without a list everything here answers
+ * All with the device lock held, but for plan_order_follow. Without a list everything here answers
  * "as the policy likes". */
 #ifndef SSAN_VCUDA_PLAN_ORDER_H
 #define SSAN_VCUDA_PLAN_ORDER_H
@@ -8,11 +8,13 @@
 #include "trace/plan.h"
 #include "vcuda/device.h"
 
-/* Takes what `plan` says of order; the plan stays the caller's and must outlive the process's
+/* Keeps to what `plan` says of order; the plan stays the caller's and must outlive the process's
  * calls. `limit_ns`: how long the list may hold everything up before it counts as not feasible;
  * `tell_calls`: write `call` events. Once, before the first call. */
-void plan_order_take(const struct plan *plan, int64_t limit_ns, bool tell_calls);
+void plan_order_follow(const struct plan *plan, int64_t limit_ns, bool tell_calls);
 
+/* The list is not followed any more; `text` says why, for the report. */
+void plan_order_give_up(const char *text);
 /* A call enters: numbers it, waits for its turn, tells it. */
 void plan_order_enter(struct call *call);
 /* It returns: what has to be done by then is run. */

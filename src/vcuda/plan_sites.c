@@ -5,12 +5,16 @@
 #include "vcuda/output.h"
 #include "vcuda/site.h"
 
+#include <string.h>
+
 static const struct plan *plan;
 static bool has[2], met[2]; /* by enum plan_use: there are places; a call came from one */
 
-void plan_sites_take(const struct plan *take)
+void plan_sites_follow(const struct plan *follow)
 {
-    plan = take;
+    plan = follow;
+    memset(has, 0, sizeof has); /* of the parent, in a forked child */
+    memset(met, 0, sizeof met);
     for (size_t i = 0; i < plan->places.count; i++) {
         has[plan->places.items[i].use] = true;
     }

@@ -7,7 +7,7 @@
 #include "vcuda/device.h"
 
 /* `plan` must outlive the process's calls. Once, before the first call. */
-void plan_sites_take(const struct plan *plan);
+void plan_sites_follow(const struct plan *plan);
 /* The call, a join or a wait, does nothing and succeeds. */
 bool plan_sites_ignores(struct call *call);
 /* The host waits for the item behind its submission. */

@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLAN_LIMIT_MS    INT64_C(5000)
 #define FINDINGS_WAIT_NS (INT64_C(10) * 1000 * 1000 * 1000)
 
 static struct {
@@ -27,6 +26,7 @@ static struct {
     bool tried;
     struct control_page *page;
     struct writer *writer;
+    bool unread;      /* the schedule could not be read: another one is followed */
     struct plan plan; /* for good: the device follows it */
     _Atomic(struct ssan_sink *) sink;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -73,6 +73,7 @@ static void choose_schedule(const char *directory)
     if (plan_read(&session.plan, page && access(path + strlen("file:"), F_OK) == 0 ? path : words,
                   &err)) {
         fprintf(stderr, "streamsan: the schedule can't be read, eager is used: %s\n", err.text);
+        session.unread = true;
         plan_finish(&session.plan);
         (void)plan_read(&session.plan, "eager", NULL);
     }
@@ -84,9 +85,13 @@ static void choose_schedule(const char *directory)
 static void take_plan(void)
 {
     const struct control_page *page = session.page;
-    int64_t limit_ms = page && page->plan_limit_ms ? (int64_t)page->plan_limit_ms : PLAN_LIMIT_MS;
-    plan_order_take(&session.plan, limit_ms * 1000000, page && (page->flags & CONTROL_CALLS));
-    plan_sites_take(&session.plan);
+    int64_t limit_ms =
+        page && page->plan_limit_ms ? (int64_t)page->plan_limit_ms : CONTROL_PLAN_LIMIT_MS;
+    plan_order_follow(&session.plan, limit_ms * 1000000, page && (page->flags & CONTROL_CALLS));
+    plan_sites_follow(&session.plan);
+    if (session.unread) {
+        plan_order_give_up("it could not be read");
+    }
 }
 
 /* A plan of the user's own may leave calls out without saying it in words. */

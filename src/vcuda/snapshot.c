@@ -1,10 +1,12 @@
 /* Appends blocks to the file of the session, by plain writes.
  *
- * Invariant: the file holds whole blocks up to the first write that failed; from there on nothing
- * is added, so its end is missing. It is opened anew for each block: the program may close
- * descriptors that it has not opened. Cost: one write of the bytes of each block. */
+ * Invariant: the file holds whole blocks up to the first write that failed, a part of that one
+ * perhaps, and nothing behind it: its end is missing then. It is opened anew for each block: the
+ * program may close descriptors that it has not opened. Cost: one write of the bytes of each block.
+ */
 #include "vcuda/snapshot.h"
 
+#include "trace/process.h"
 #include "trace/snapshot_abi.h"
 
 #include <errno.h>
@@ -14,7 +16,7 @@
 
 static struct {
     bool on;
-    uint64_t left;
+    uint64_t left, written;
     char path[4200];
 } snapshot;
 
@@ -37,11 +39,14 @@ static bool put(int fd, const void *bytes, uint64_t count)
 static void append(int flags, const void *head, uint64_t head_bytes, const void *rest,
                    uint64_t rest_bytes)
 {
+    uint64_t end = snapshot.written + head_bytes + rest_bytes;
     int fd = open(snapshot.path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0600);
-    snapshot.on = fd >= 0 && put(fd, head, head_bytes) && put(fd, rest, rest_bytes);
+    snapshot.on =
+        fd >= 0 && process_may_write(end) && put(fd, head, head_bytes) && put(fd, rest, rest_bytes);
     if (fd >= 0 && close(fd) != 0) {
         snapshot.on = false;
     }
+    snapshot.written = end;
 }
 
 void snapshot_open(const char *live_trace, uint64_t limit_bytes)
@@ -49,6 +54,7 @@ void snapshot_open(const char *live_trace, uint64_t limit_bytes)
     const struct snapshot_header header = {.magic = SNAPSHOT_MAGIC, .version = SNAPSHOT_VERSION};
     snprintf(snapshot.path, sizeof snapshot.path, "%s" SNAPSHOT_SUFFIX, live_trace);
     snapshot.left = limit_bytes;
+    snapshot.written = 0;
     append(O_CREAT | O_EXCL, &header, sizeof header, NULL, 0);
 }
 

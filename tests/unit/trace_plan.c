@@ -57,17 +57,31 @@ static void test_order(void **state)
 static void test_refused_lines(void **state)
 {
     static const char *const bad[] = {
-        "items s1.1 s1.1\n", "items s0.1\n",
-        "items s1.0\n",      "items s1\n",
-        "items 1.1\n",       "items s4294967296.1\n",
-        "together 7 s1.1\n", "together x s1.1 s1.2\n",
-        "calls t1.1 t1.1\n", "calls t1.1q1\n",
-        "calls t1.0\n",      "by t1.1\n",
-        "by s1.1 t1.1\n",    "by t1.1 s1.1 s1.2\n",
-        "ignore a 1\n",      "ignore a 2 1\n",
-        "ignore a x y\n",    "serialize\n",
-        "serialize sx\n",    "policy\n",
-        "policy fast\n",     "note\n",
+        "items s1.1 s1.1\n",
+        "items s0.1\n",
+        "items s1.0\n",
+        "items s1\n",
+        "items 1.1\n",
+        "items s4294967296.1\n",
+        "together 7 s1.1\n",
+        "together x s1.1 s1.2\n",
+        "calls t1.1 t1.1\n",
+        "calls t1.1q1\n",
+        "calls t1.0\n",
+        "by t1.1\n",
+        "by s1.1 t1.1\n",
+        "by t1.1 s1.1 s1.2\n",
+        "ignore a 1\n",
+        "ignore a 2 1\n",
+        "ignore a x y\n",
+        "ignore a -5 1\n",
+        "together 99999999999999999999999 s1.1 s1.2\n",
+        "serialize p 1 2\n",
+        "serialize\n",
+        "serialize sx\n",
+        "policy\n",
+        "policy fast\n",
+        "note\n",
         "nothing\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -107,7 +121,10 @@ static void test_round_trip(void **state)
                                 "by t1.2q3 s1.1\n"
                                 "by t1.0q1 s2.1\n"
                                 "ignore prog 10 2f\n"
-                                "serialize lib.so a b\n"
+                                "serialize at lib.so a b\n"
+                                "serialize at my%20prog a b\n"
+                                "ignore a%23b 1 2\n"
+                                "serialize at all 1 2\n"
                                 "serialize all\n"
                                 "note --ignore a.cu:4, --serialize all\n"
                                 "serialize s3\n";
@@ -126,6 +143,32 @@ static void test_round_trip(void **state)
     strbuf_finish(&second);
     plan_finish(&plan);
     plan_finish(&again);
+}
+
+/* Names of objects and notes of any bytes but NUL. */
+static void test_odd_words(void **state)
+{
+    static const char *const words[] = {"my prog", "all",  "s2", "at", "a#b", "100%", "%41",
+                                        " x ",     "a\tb", "\n", "#",  "%",   "%%20"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (int use = PLAN_IGNORE; use <= PLAN_SERIALIZE; use++) {
+            struct plan plan = {.policy = "lazy"}, again;
+            struct plan_place place = {(enum plan_use)use, mem_strdup(words[i]), 1, 2};
+            struct strbuf text = {0};
+            struct ssan_error err;
+            assert_true(VEC_PUSH(&plan.places, place) && plan_add_note(&plan, words[i]));
+            plan_print(&plan, &text);
+            assert_int_equal(plan_parse(&again, "x", strbuf_text(&text), text.length, &err),
+                             SSAN_OK);
+            assert_int_equal(again.places.count, 1);
+            assert_int_equal(again.places.items[0].use, use);
+            assert_string_equal(again.places.items[0].module, words[i]);
+            assert_string_equal(again.note, words[i]);
+            strbuf_finish(&text);
+            plan_finish(&plan);
+            plan_finish(&again);
+        }
+    }
 }
 
 /* Long lists break lines; every length must come back. */
@@ -175,7 +218,7 @@ int main(void)
         cmocka_unit_test(test_policies),      cmocka_unit_test(test_order),
         cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_texts),
         cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_odd_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

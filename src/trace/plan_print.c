@@ -1,0 +1,87 @@
+/* Schedules printed.
+ *
+ * Invariant: what is printed reads back to the same plan (plan.c). Cost: O(length). */
+#include "trace/plan.h"
+
+#include <inttypes.h>
+
+#define LINE_ITEMS 16 /* printed on one line */
+
+static void print_items(const struct plan *plan, struct strbuf *out)
+{
+    size_t together = 0, on_line = 0;
+    for (size_t i = 0; i < plan->items.count; i++) {
+        const struct plan_together *group =
+            together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
+        bool inside = group && i > group->first && i < group->first + group->count;
+        if (group && i == group->first + group->count) {
+            together++;
+            group = together < plan->togethers.count ? &plan->togethers.items[together] : NULL;
+            on_line = 0;
+        }
+        if (group && i == group->first) {
+            strbuf_printf(out, "%stogether %" PRIu64, i ? "\n" : "", group->seed);
+        } else if (!inside && on_line++ % LINE_ITEMS == 0) {
+            strbuf_printf(out, "%sitems", i ? "\n" : "");
+        }
+        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32, plan->items.items[i].stream,
+                      plan->items.items[i].seq);
+    }
+    strbuf_puts(out, plan->items.count ? "\n" : "");
+}
+
+static void print_call(const struct plan_call *call, struct strbuf *out)
+{
+    strbuf_printf(out, " t%" PRIu32 ".%" PRIu32, call->thread, call->number);
+    if (call->query != 0) {
+        strbuf_printf(out, "q%" PRIu32, call->query);
+    }
+}
+
+/* What would end a word, a line or its meaning as %xx; `word`: spaces inside too. */
+static void print_escaped(const char *text, bool word, struct strbuf *out)
+{
+    for (const char *at = text; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        bool edge = at == text || at[1] == '\0';
+        if (c < ' ' || c == '#' || c == '%' || (c == ' ' && (word || edge))) {
+            strbuf_printf(out, "%%%02x", c);
+        } else {
+            strbuf_add(out, at, 1);
+        }
+    }
+}
+
+void plan_print(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_printf(out, PLAN_FIRST_LINE "\npolicy %s\n", plan->policy);
+    print_items(plan, out);
+    for (size_t i = 0; i < plan->calls.count; i++) {
+        strbuf_puts(out, i % LINE_ITEMS ? "" : i ? "\ncalls" : "calls");
+        print_call(&plan->calls.items[i], out);
+    }
+    strbuf_puts(out, plan->calls.count ? "\n" : "");
+    for (size_t i = 0; i < plan->bys.count; i++) {
+        strbuf_puts(out, "by");
+        print_call(&plan->bys.items[i].call, out);
+        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", plan->bys.items[i].item.stream,
+                      plan->bys.items[i].item.seq);
+    }
+    for (size_t i = 0; i < plan->places.count; i++) {
+        const struct plan_place *place = &plan->places.items[i];
+        strbuf_puts(out, place->use == PLAN_IGNORE ? "ignore " : "serialize at ");
+        print_escaped(place->module, true, out);
+        strbuf_printf(out, " %" PRIx64 " %" PRIx64 "\n", place->begin, place->end);
+    }
+    if (plan->serialize_all) {
+        strbuf_puts(out, "serialize all\n");
+    }
+    if (plan->note) {
+        strbuf_puts(out, "note ");
+        print_escaped(plan->note, false, out);
+        strbuf_puts(out, "\n");
+    }
+    for (size_t i = 0; i < plan->serialize_streams.count; i++) {
+        strbuf_printf(out, "serialize s%" PRIu32 "\n", plan->serialize_streams.items[i]);
+    }
+}
