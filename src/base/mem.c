@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_uint_fast64_t fail_at, fail_until,
-    counted; /* those from fail_at to before fail_until */
+static atomic_uint_fast64_t fail_at, fail_until; /* those from the one to before the other */
+static atomic_uint_fast64_t counted;
 
 static int may_allocate(void)
 {

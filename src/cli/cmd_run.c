@@ -45,6 +45,7 @@ static int judge_run(struct follow *follow, const struct options *options)
     }
     judge.reasons = follow->reasons.items;
     judge.reason_count = follow->reasons.count;
+    judge.reason_lost = follow->reason_lost;
     return judge_print(&judge, follow->feeds.items, follow->feeds.count);
 }
 

@@ -1,8 +1,8 @@
 /* Makes, watches and removes the folder of a run.
  *
  * Requests of several processes share one counter; `findings_answered` may only rise over requests
- * that have all been seen, so later ones wait in `early`. The folder is flat: control page, live
- * traces, kept copies. */
+ * that have all been seen, so later ones wait in `early`. The folder is flat: control page, plan,
+ * live traces, kept copies, and what is left of memory beside each trace. */
 #include "cli/folder.h"
 
 #include "cli/output.h"
@@ -10,6 +10,8 @@
 
 #include "trace/control_abi.h"
 #include "trace/plan.h"
+
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,13 +27,6 @@
 #define LIVE_LIMIT_BYTES     (UINT64_C(8) << 30)
 #define SNAPSHOT_LIMIT_BYTES (UINT64_C(256) << 20)
 
-static enum ssan_status fail_errno(struct ssan_error *err, const char *what, const char *path)
-{
-    int error = errno;
-    return ssan_fail(err, error == ENOSPC || error == EDQUOT ? SSAN_FULL : SSAN_IO, 0, "%s %s: %s",
-                     what, path, strerror(error));
-}
-
 /* Gives the page its space first: a mapped page without it would kill with SIGBUS. */
 static enum ssan_status map_page(struct folder *folder, struct ssan_error *err)
 {
@@ -42,17 +37,17 @@ static enum ssan_status map_page(struct folder *folder, struct ssan_error *err)
     snprintf(path, sizeof path, "%s/" CONTROL_FILE, folder->directory);
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return fail_errno(err, "can't create", path);
+        return file_fail(err, errno, "can't create", path);
     }
     if (write(fd, zeros, sizeof zeros) != (ssize_t)sizeof zeros) {
-        enum ssan_status status = fail_errno(err, "can't write", path);
+        enum ssan_status status = file_fail(err, errno, "can't write", path);
         close(fd);
         return status;
     }
     page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (page == MAP_FAILED) {
-        return fail_errno(err, "can't map", path);
+        return file_fail(err, errno, "can't map", path);
     }
     folder->page = page;
     return SSAN_OK;
@@ -101,7 +96,7 @@ enum ssan_status folder_make(const char *parent, char **directory, struct ssan_e
     char path[4096];
     snprintf(path, sizeof path, "%s/streamsan-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(path)) {
-        return fail_errno(err, "can't create a folder for live traces:", path);
+        return file_fail(err, errno, "can't create the folder", path);
     }
     *directory = realpath(path, NULL);
     if (!*directory) {

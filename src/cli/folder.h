@@ -1,5 +1,5 @@
-/* The folder of one run: the control page, and the live traces that targets put there
- * (control_abi.h).
+/* The folder of one run: the control page and the plan, and the live traces and memory that targets
+ * put there (control_abi.h).
  *
  * Owned by `run`; one thread. */
 #ifndef SSAN_CLI_FOLDER_H
@@ -33,11 +33,11 @@ struct folder {
 };
 
 /* Makes a new, empty folder in `parent` (NULL: TMPDIR, else /tmp); free(*directory). SSAN_IO,
- * SSAN_FULL. */
+ * SSAN_FULL, SSAN_NO_MEMORY. */
 enum ssan_status folder_make(const char *parent, char **directory, struct ssan_error *err);
 
-/* Makes the folder, the page, and the file of a plan that is more than a
- * policy. SSAN_IO, SSAN_FULL. Until folder_close a fault of the tool removes it too. */
+/* Makes the folder, the page, and the file of a plan that is more than a policy. SSAN_IO,
+ * SSAN_FULL, SSAN_NO_MEMORY. Until folder_close a fault of the tool removes it too. */
 enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
                              struct ssan_error *err);
 

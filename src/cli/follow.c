@@ -7,6 +7,8 @@
 
 #include "cli/followed.h"
 
+#include "base/elapsed.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,11 +30,11 @@
 void follow_add_reason(struct follow *follow, const char *format, const char *word)
 {
     struct strbuf text = {0};
-    char *copy;
+    const char *copy;
     strbuf_printf(&text, format, word);
     copy = text.failed ? NULL : arena_strdup(&follow->arena, strbuf_text(&text));
     if (!copy || !VEC_PUSH(&follow->reasons, copy)) {
-        fprintf(stderr, "streamsan run: out of memory\n");
+        follow->reason_lost = true;
     }
     strbuf_finish(&text);
 }
@@ -136,13 +138,6 @@ static void tell_so_far(const struct follow *follow)
             counts[0], counts[0] == 1 ? "" : "s", counts[1], counts[1] == 1 ? "" : "s", counts[2],
             operations, operations == 1 ? "" : "s", follow->feeds.count,
             follow->feeds.count == 1 ? "" : "es");
-}
-
-static double seconds_since(const struct timespec *begun)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
 }
 
 /* Whether waiting for processes that the program left behind has to end. */

@@ -36,6 +36,7 @@ struct follow {
     struct target target;
     VEC(struct feed) feeds;
     VEC(const char *) reasons;                 /* why the run is not complete, in words */
+    bool reason_lost;                          /* a further one, for want of memory */
     struct arena arena;                        /* of reasons */
     struct timespec begun, ended, interrupted; /* `ended`: the program, `interrupted`: by the first
                                                   signal behind that */

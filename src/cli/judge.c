@@ -11,6 +11,7 @@
 
 #include "core/explain.h"
 
+#include "base/elapsed.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -27,13 +28,6 @@ struct progress {
     unsigned checks;
     bool shown;
 };
-
-static double seconds_since(const struct timespec *begun)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
-}
 
 static bool stop(void *self)
 {
@@ -149,6 +143,9 @@ static void fill_run(struct report *report, const struct judge *judge)
     run->threads_strict = judge->options->strict;
     for (i = 0; i < judge->reason_count; i++) {
         add_reason(report, judge->reasons[i]);
+    }
+    if (judge->reason_lost) {
+        add_reason(report, "out of memory");
     }
     run->seconds = seconds_since(&judge->begun);
     if (getrusage(RUSAGE_SELF, &usage) == 0) {

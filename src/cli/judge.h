@@ -25,6 +25,7 @@ struct judge {
     struct judge_end end;
     const char **reasons; /* further losses, in words; borrowed */
     size_t reason_count;
+    bool reason_lost; /* there was a further one, for which there was no memory */
     int clean_code;
     bool spare_buffers; /* keep rows for allocations that no finding names, for `adorn` */
     /* Adds facts to the report before it is printed. May be NULL. */

@@ -1,17 +1,11 @@
 /* Writes whole texts and tells what went wrong, down to the close. */
 #include "cli/output.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
-
-static enum ssan_status fail_errno(struct ssan_error *err, const char *path, int error)
-{
-    return ssan_fail(err,
-                     error == ENOSPC || error == EDQUOT || error == EFBIG ? SSAN_FULL : SSAN_IO, 0,
-                     "can't write %s: %s", path, strerror(error));
-}
 
 static int open_file(const char *path)
 {
@@ -26,7 +20,7 @@ enum ssan_status output_probe(const char *path, struct ssan_error *err)
     }
     fd = open_file(path);
     if (fd < 0) {
-        return fail_errno(err, path, errno);
+        return file_fail(err, errno, "can't write", path);
     }
     close(fd);
     return SSAN_OK;
@@ -43,7 +37,7 @@ enum ssan_status output_write(const char *path, int otherwise, const struct strb
     if (text->failed) {
         error = ENOMEM;
     } else if (fd < 0) {
-        return fail_errno(err, name, errno);
+        return file_fail(err, errno, "can't write", name);
     }
     while (!error && done < text->length) {
         ssize_t written = write(fd, text->text + done, text->length - done);
@@ -58,5 +52,5 @@ enum ssan_status output_write(const char *path, int otherwise, const struct strb
     if (path && fd >= 0 && close(fd) != 0 && !error) {
         error = errno;
     }
-    return error ? fail_errno(err, name, error) : SSAN_OK;
+    return error ? file_fail(err, error, "can't write", name) : SSAN_OK;
 }

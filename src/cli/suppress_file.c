@@ -9,12 +9,12 @@
 
 #include "core/check.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/similar.h"
 #include "base/strbuf.h"
 
 #include <cyaml/cyaml.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,25 +261,14 @@ enum ssan_status suppress_file_read(struct suppress_list *list, const char *path
                                     struct ssan_error *err)
 {
     struct strbuf text = {0};
-    FILE *file = fopen(path, "re");
-    enum ssan_status status = SSAN_OK;
-    char part[4096];
-    size_t got;
-    while (file && (got = fread(part, 1, sizeof part, file)) > 0 && text.length <= FILE_BYTES_MAX) {
-        strbuf_add(&text, part, got);
-    }
-    if (!file || ferror(file)) {
-        status = ssan_fail(err, SSAN_IO, 0, "can't read the suppressions in %s: %s", path,
-                           strerror(errno));
-    } else if (text.failed) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-    } else if (text.length > FILE_BYTES_MAX) {
+    struct ssan_error inner = {0};
+    enum ssan_status status = file_read(&text, path, FILE_BYTES_MAX, &inner);
+    if (status == SSAN_OK) {
+        status = suppress_file_parse(list, path, strbuf_text(&text), text.length, err);
+    } else if (status == SSAN_FORMAT) {
         status = blame(err, path, 0, "longer than 4 MB: no file of suppressions");
     } else {
-        status = suppress_file_parse(list, path, strbuf_text(&text), text.length, err);
-    }
-    if (file) {
-        fclose(file);
+        ssan_fail(err, status, 0, "can't read the suppressions in %.480s", inner.text);
     }
     strbuf_finish(&text);
     return status;

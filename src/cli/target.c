@@ -96,9 +96,14 @@ enum ssan_status target_watch(struct target *target, struct ssan_error *err)
     fill_mask(&mask);
     signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0 || sigprocmask(SIG_BLOCK, &mask, &target->old_mask) != 0) {
-        return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
+        ssan_fail(err, SSAN_INTERNAL, 0, "can't watch a program: %s", strerror(errno));
+        if (signals >= 0) {
+            close(signals);
+        }
+        return SSAN_INTERNAL;
     }
     target->signals = signals;
+    target->watches = true;
     sigaction(SIGPIPE, &ignore, &target->old_pipe);
     return SSAN_OK;
 }
@@ -181,11 +186,11 @@ void target_wait(struct target *target, int timeout_ms)
 
 void target_finish(struct target *target)
 {
-    if (target->signals > 0) {
+    if (target->watches) {
         close(target->signals);
         sigaction(SIGPIPE, &target->old_pipe, NULL);
         sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
-        target->signals = 0;
+        target->watches = false;
     }
 }
 

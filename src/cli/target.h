@@ -14,15 +14,15 @@
 
 struct target {
     pid_t pid;
-    int signals;       /* signalfd; 0: none */
+    bool watches;      /* the next three are in use */
+    int signals;       /* signalfd */
     sigset_t old_mask; /* of the tool, given back by target_finish; so is the next */
     struct sigaction old_pipe;
     /* A signal is passed on: what else is to get it, which the program itself does not count to.
      * `by_terminal`: it has reached the tool's process group already. May be NULL. */
     void (*pass)(void *self, int signal, bool by_terminal);
     void *pass_self;
-    const int
-        *files; /* descriptors that become 0, 1 and 2 of the program; NULL: those of the tool */
+    const int *files; /* what becomes 0, 1 and 2 of the program; NULL: those of the tool */
     bool ended;
     bool alone;       /* no process that the program left behind runs any more */
     int code;         /* exit code, 128+n when a signal ended it */
@@ -34,8 +34,7 @@ struct target {
 
 /* Takes over the signals, so that none of them ends the tool before it has cleaned up. What comes
  * before the start is passed on to the program. Zeroes `target` first; `pass` and `files` may be
- * set behind it.
- */
+ * set behind it. */
 enum ssan_status target_watch(struct target *target, struct ssan_error *err);
 
 /* Starts `arguments` (execvp's rules, and its exit statuses SSAN_NOT_FOUND and

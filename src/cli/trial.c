@@ -10,6 +10,9 @@
 #include "cli/target.h"
 #include "cli/trial_child.h"
 
+#include "base/elapsed.h"
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -41,13 +44,6 @@ _Static_assert(sizeof(struct trial_result) <= PIPE_BUF, "a result is written in 
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-static double seconds_since(const struct timespec *begun)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
-}
-
 static enum ssan_status watch(struct trials *trials, struct ssan_error *err)
 {
     sigset_t mask;
@@ -60,9 +56,14 @@ static enum ssan_status watch(struct trials *trials, struct ssan_error *err)
     }
     fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0 || sigprocmask(SIG_BLOCK, &mask, &trials->old_mask) != 0) {
-        return ssan_fail(err, SSAN_INTERNAL, 0, "can't watch programs: %s", strerror(errno));
+        ssan_fail(err, SSAN_INTERNAL, 0, "can't watch programs: %s", strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return SSAN_INTERNAL;
     }
     trials->signals = fd;
+    trials->watches = true;
     return SSAN_OK;
 }
 
@@ -230,8 +231,7 @@ static enum ssan_status fork_child(struct trials *trials, const struct trial *tr
     pid_t parent = getpid();
     int pipes[2];
     if (mkdir(slot->directory, 0700) != 0) {
-        return ssan_fail(err, errno == ENOSPC ? SSAN_FULL : SSAN_IO, 0, "can't create %s: %s",
-                         slot->directory, strerror(errno));
+        return file_fail(err, errno, "can't create", slot->directory);
     }
     if (pipe2(pipes, O_CLOEXEC) != 0) {
         return ssan_fail(err, SSAN_INTERNAL, 0, "can't start a trial: %s", strerror(errno));
@@ -352,7 +352,7 @@ void trials_close(struct trials *trials)
         rescue_end();
         free(trials->directory);
     }
-    if (trials->signals > 0) {
+    if (trials->watches) {
         close(trials->signals);
         sigprocmask(SIG_SETMASK, &trials->old_mask, NULL);
     }

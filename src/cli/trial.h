@@ -66,7 +66,8 @@ struct trials {
     VEC(struct trial_slot *) slots; /* in order of start; NULL once given out and dropped */
     size_t next;                    /* the first that was not given out */
     size_t running;
-    int signals; /* signalfd; 0: none */
+    bool watches; /* the next two are in use */
+    int signals;  /* signalfd */
     sigset_t old_mask;
     int interrupted; /* the signal that asked for an end; 0: none */
     struct timespec interrupted_at;
@@ -74,7 +75,7 @@ struct trials {
 };
 
 /* Makes the folder below TMPDIR (else /tmp) and takes over the signals. `jobs` trials run at once
- * (0: one for each core). SSAN_IO, SSAN_FULL. Needs trials_close in any case. */
+ * (0: one for each core). SSAN_IO, SSAN_FULL, SSAN_NO_MEMORY. Needs trials_close in any case. */
 enum ssan_status trials_open(struct trials *trials, unsigned jobs, struct ssan_error *err);
 
 /* True when trials_start would not have to wait for the end of another one. */

@@ -9,6 +9,9 @@
 
 #include "trace/plan.h"
 
+#include "base/elapsed.h"
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,8 +57,7 @@ static enum ssan_status open_files(const char *directory, int files[3], struct s
     files[1] = lift(create(directory, TRIAL_STDOUT));
     files[2] = lift(create(directory, TRIAL_STDERR));
     if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
-        return ssan_fail(err, SSAN_IO, 0, "can't create the files of a trial in %s: %s", directory,
-                         strerror(errno));
+        return file_fail(err, errno, "can't create the files of a trial in", directory);
     }
     return SSAN_OK;
 }
@@ -100,21 +102,18 @@ static void add_feed(struct trial_result *result, struct feed *feed)
 
 static void fill_result(struct trial_result *result, struct follow *follow, const char *directory)
 {
-    struct timespec now;
     size_t i;
     result->code = follow->target.code;
     result->end_signal = follow->target.end_signal;
     result->timed_out = follow->timed_out;
     result->flooded = follow->flooded;
     result->processes = (uint32_t)follow->feeds.count;
-    result->whole = follow->feeds.count > 0 && follow->reasons.count == 0;
+    result->whole = follow->feeds.count > 0 && follow->reasons.count == 0 && !follow->reason_lost;
     for (i = 0; i < follow->feeds.count; i++) {
         add_feed(result, &follow->feeds.items[i]);
         keep_memory(&follow->feeds.items[i], i, directory);
     }
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    result->seconds = (double)(now.tv_sec - follow->begun.tv_sec) +
-                      (double)(now.tv_nsec - follow->begun.tv_nsec) / 1e9;
+    result->seconds = seconds_since(&follow->begun);
 }
 
 void trial_child(const struct trial *trial, const char *directory, struct trial_result *result)

@@ -114,11 +114,14 @@ static void bad_ends_are_results(void **state)
 /* Each trial reads the file from its beginning, however far the tool itself is in it. */
 static void input_is_read_anew(void **state)
 {
-    char path[] = "/tmp/ssan-trial-XXXXXX", byte;
+    const char *folder = getenv("TMPDIR");
+    char path[4096], byte;
     struct trials trials;
     struct trial_result result;
     struct ssan_error err;
-    int fd = mkstemp(path), old = dup(STDIN_FILENO), pipes[2], i;
+    int fd, old = dup(STDIN_FILENO), pipes[2], i;
+    snprintf(path, sizeof path, "%s/ssan-trial-XXXXXX", folder ? folder : "/tmp");
+    fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "one\ntwo\n", 8) == 8);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);

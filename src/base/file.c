@@ -1,0 +1,49 @@
+/* Reads files by blocks, so that what has no size of its own (a pipe, /proc) is read as well, and
+ * what has no end stops at the limit. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES 16384
+
+enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, const char *path)
+{
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return ssan_fail(err, full ? SSAN_FULL : SSAN_IO, 0, "%s %s: %s", what, path, strerror(error));
+}
+
+enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
+                           struct ssan_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const size_t before = text->length;
+    char block[BLOCK_BYTES];
+    ssize_t got = 1;
+    int error = fd < 0 ? errno : 0;
+    while (!error && got > 0 && !text->failed && text->length - before <= most_bytes) {
+        got = read(fd, block, sizeof block);
+        if (got > 0) {
+            strbuf_add(text, block, (size_t)got);
+        } else if (got < 0 && errno == EINTR) {
+            got = 1;
+        } else if (got < 0) {
+            error = errno;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (error) {
+        return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(error));
+    }
+    if (text->failed) {
+        return ssan_fail(err, SSAN_NO_MEMORY, 0, "%s: out of memory", path);
+    }
+    if (text->length - before > most_bytes) {
+        return ssan_fail(err, SSAN_FORMAT, 0, "%s: longer than %zu bytes", path, most_bytes);
+    }
+    return SSAN_OK;
+}

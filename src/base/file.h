@@ -1,0 +1,18 @@
+/* Whole files, and the words for what went wrong with one. Any thread. */
+#ifndef SSAN_BASE_FILE_H
+#define SSAN_BASE_FILE_H
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+/* "can't create /a/b: Permission denied" from "can't create" (`what`) and an errno; returns
+ * SSAN_FULL where there is no room left or no more may be written, else SSAN_IO. */
+enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, const char *path);
+
+/* Appends all of the file to `text`, which the caller finishes in any case. SSAN_IO: it can't be
+ * read; SSAN_FORMAT: it is longer than `most_bytes`; SSAN_NO_MEMORY. The words begin with the
+ * path. */
+enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
+                           struct ssan_error *err);
+
+#endif
