@@ -92,7 +92,8 @@ struct audit_options {
     unsigned assume;             /* of enum audit_assume, all at once; 0: nothing */
     const struct report *report; /* on the trace as it is; borrowed until audit_finish, may be
                                     NULL: no finding of it is known */
-    uint64_t max_runs;           /* for the search of the largest set, about; 0: 500 */
+    uint64_t max_runs;           /* for the search of the largest set, about; then as many again for
+                                    a large one; 0: 500 */
     void (*step)(void *self, uint64_t runs); /* told before each re-run; may be NULL */
     void *step_self;
 };

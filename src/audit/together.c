@@ -4,7 +4,8 @@
  * leaves out at least one site of each failing set. Known failing sets are kept minimal; the
  * cheapest choice of one site from each is what must stay, and when the rest passes, no larger set
  * can. Naive model: try all sets by decreasing size. Cost: one re-run for each set tried; about
- * sites x (failing sets + 1). When the budget ends, sites are added one by one, then exchanged. */
+ * sites x (failing sets + 1). When the budget ends, or with more sites than a mask holds, sites are
+ * added by halves, then exchanged, for which there is a budget of the same size once more. */
 #include "audit/together.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct search {
     enum ssan_status status;
     size_t *candidates; /* indices of redundant sites */
     size_t count;
+    size_t *left; /* indices of candidates that are to be added */
     uint64_t max_runs, begun;
     VEC(uint64_t) failing; /* minimal sets, as masks of candidates */
     VEC(uint64_t) passing;
@@ -158,16 +160,38 @@ static size_t size_of(const bool *gone, size_t count)
     return size;
 }
 
-/* Adds one site after the other while the set passes. */
+/* Adds these sites at once if the set then passes, else one half of them after the other. */
+static void add_some(struct search *search, bool *gone, const size_t *some, size_t count)
+{
+    if (count == 0 || search->status != SSAN_OK || !may_run(search)) {
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        gone[some[k]] = true;
+    }
+    if (size_of(gone, search->count) == 1 || passes(search, gone)) {
+        return; /* one alone was tried before */
+    }
+    for (size_t k = 0; k < count; k++) {
+        gone[some[k]] = false;
+    }
+    if (count > 1) {
+        add_some(search, gone, some, count / 2);
+        add_some(search, gone, some + count / 2, count - count / 2);
+    }
+}
+
+/* Adds all sites that can go with the others, as far as the budget reaches. */
 static void add_all(struct search *search, bool *gone, bool backwards)
 {
-    for (size_t k = 0; k < search->count && search->status == SSAN_OK; k++) {
+    size_t count = 0;
+    for (size_t k = 0; k < search->count; k++) {
         const size_t i = backwards ? search->count - 1 - k : k;
         if (!gone[i]) {
-            gone[i] = true;
-            gone[i] = (size_of(gone, search->count) == 1) || passes(search, gone);
+            search->left[count++] = i;
         }
     }
+    add_some(search, gone, search->left, count);
 }
 
 /* A large set, not known to be the largest: two greedy ones, the better improved by exchanges. */
@@ -181,8 +205,11 @@ static void find_large(struct search *search, bool *gone, bool *other)
     if (size_of(other, search->count) > size_of(gone, search->count)) {
         memcpy(gone, other, bytes);
     }
+    if (search->count > 0 && size_of(gone, search->count) == 0) {
+        gone[0] = true;
+    }
     for (size_t i = 0, tries = 0; i < search->count && tries < EXCHANGE_TRIES; i++) {
-        if (!gone[i] || search->status != SSAN_OK) {
+        if (!gone[i] || search->status != SSAN_OK || !may_run(search)) {
             continue;
         }
         memcpy(other, gone, bytes);
@@ -204,7 +231,8 @@ enum ssan_status together_find(struct sites *sites, struct rerun *rerun, uint64_
     bool *gone = mem_zalloc(sites_count + 1, sizeof *gone);
     bool *other = mem_zalloc(sites_count + 1, sizeof *other);
     search.candidates = mem_zalloc(sites_count + 1, sizeof *search.candidates);
-    if (!gone || !other || !search.candidates) {
+    search.left = mem_zalloc(sites_count + 1, sizeof *search.left);
+    if (!gone || !other || !search.candidates || !search.left) {
         search.status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
     for (size_t i = 0; search.status == SSAN_OK && i < sites_count; i++) {
@@ -214,6 +242,7 @@ enum ssan_status together_find(struct sites *sites, struct rerun *rerun, uint64_
     }
     *exact = search.status == SSAN_OK && search.count <= MASK_SITES && find_exact(&search, gone);
     if (search.status == SSAN_OK && !*exact) {
+        search.begun = rerun->runs;
         find_large(&search, gone, other);
     }
     for (size_t i = 0; search.status == SSAN_OK && i < search.count; i++) {
@@ -222,6 +251,7 @@ enum ssan_status together_find(struct sites *sites, struct rerun *rerun, uint64_
     VEC_FREE(&search.failing);
     VEC_FREE(&search.passing);
     mem_free(search.candidates);
+    mem_free(search.left);
     mem_free(other);
     mem_free(gone);
     return search.status;

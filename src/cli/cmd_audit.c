@@ -30,42 +30,44 @@ static void step(void *self, uint64_t runs)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (isatty(STDERR_FILENO) && now.tv_sec - progress->begun.tv_sec >= PROGRESS_SECONDS) {
-        fprintf(stderr, "\raudit: the trace was judged %" PRIu64 " times", runs);
+        fprintf(stderr, "\raudit: the trace was judged again %" PRIu64 " times", runs);
         progress->shown = true;
     }
 }
 
 /* Prints lines and verdict; returns the exit code. */
-static int print(const struct options *options, struct audit *audit, const struct report *report)
+static int print(const struct judge *judge, const struct audit *audit, struct report *report)
 {
+    const struct options *options = judge->options;
     struct verdict verdict = verdict_decide(report, 0, options->error_exitcode);
+    const struct verdict assumed = verdict_decide(&audit->assumed, 0, options->error_exitcode);
     const struct text_options how = {!options->output && judge_wants_color(options, STDOUT_FILENO),
                                      options->verbose, options->quiet, options->with_addresses};
     struct strbuf text = {0};
-    struct ssan_error err = {0};
-    bool written;
-    int code;
+    const bool wanted = !options->quiet || options->output;
+    if (wanted && options->format == FORMAT_JSON) {
+        text.failed |= !report_audit_json(&text, audit, &verdict, &assumed, &how);
+    } else if (wanted) {
+        report_audit_text(&text, audit, &verdict, &how, options->format == FORMAT_SHORT);
+    }
+    const int code = judge_finish(judge, report, &verdict, &text, STDOUT_FILENO, NULL);
+    strbuf_finish(&text);
+    return code;
+}
+
+/* What is known of the run itself, for every table that is printed. */
+static void fill_runs(struct audit *audit, const struct report *report)
+{
     audit->report.run = report->run;
     audit->report.totals = report->totals;
     audit->accidental.run = report->run;
     audit->assumed.run.submitting_threads = report->run.submitting_threads;
-    if (options->quiet && !options->output) {
-        strbuf_clear(&text);
-    } else if (options->format == FORMAT_JSON) {
-        text.failed |= !report_audit_json(&text, audit, &verdict, &how);
-    } else {
-        report_audit_text(&text, audit, &verdict, &how, options->format == FORMAT_SHORT);
-    }
-    written = output_write(options->output, STDOUT_FILENO, &text, &err) == SSAN_OK;
-    code = written ? 0 : command_fail("audit", &err);
-    judge_verdict("audit", report, &verdict);
-    strbuf_finish(&text);
-    return written ? verdict.exit_code : code;
 }
 
 /* Judges a trace that was read, again and again. */
-static int audit_feed(const struct options *options, struct feed *feed, struct report *report)
+static int audit_feed(const struct judge *judge, struct feed *feed, struct report *report)
 {
+    const struct options *options = judge->options;
     struct audit audit = {0};
     struct progress progress = {.shown = false};
     const struct audit_options how = {
@@ -85,8 +87,8 @@ static int audit_feed(const struct options *options, struct feed *feed, struct r
     if (progress.shown) {
         fprintf(stderr, "\r\033[K");
     }
-    const int code =
-        status == SSAN_OK ? print(options, &audit, report) : command_fail("audit", &err);
+    fill_runs(&audit, report);
+    const int code = status == SSAN_OK ? print(judge, &audit, report) : command_fail("audit", &err);
     audit_finish(&audit);
     return code;
 }
@@ -103,7 +105,7 @@ static int audit(const struct options *options, const struct timespec *begun)
         code = command_fail("audit", &err);
     } else {
         judge_report(&report, &judge, &feed);
-        code = audit_feed(options, &feed, &report);
+        code = audit_feed(&judge, &feed, &report);
     }
     report_finish(&report);
     feed_close(&feed);

@@ -218,40 +218,57 @@ static void tell_unused(const struct judge *judge, const struct report *report)
     strbuf_finish(&text);
 }
 
-void judge_verdict(const char *verb, const struct report *report, struct verdict *verdict)
+static void lose_clean(struct verdict *verdict)
+{
+    verdict->complete = false;
+    if (verdict->kind == VERDICT_CLEAN) {
+        verdict->kind = VERDICT_INCOMPLETE;
+        verdict->exit_code = EXIT_CODE_INCOMPLETE;
+    }
+}
+
+/* The verdict line; a shorter one when there is no memory for it. */
+static void print_verdict(const char *verb, const struct report *report, struct verdict *verdict,
+                          const struct strbuf *first)
 {
     struct strbuf line = {0};
+    verdict->first = first ? strbuf_text(first) : NULL;
     verdict_line(&line, report, verdict);
-    if (line.failed) {
-        if (verdict->kind == VERDICT_CLEAN) {
-            verdict->kind = VERDICT_INCOMPLETE;
-            verdict->exit_code = EXIT_CODE_INCOMPLETE;
-        }
+    if (line.failed || (first && first->failed)) {
+        lose_clean(verdict);
         dprintf(STDERR_FILENO, "streamsan: %s: %s ran out of memory\n", verdict_word(verdict->kind),
                 verb);
     } else {
         output_write(NULL, STDERR_FILENO, &line, NULL);
     }
+    verdict->first = NULL;
     strbuf_finish(&line);
+}
+
+int judge_finish(const struct judge *judge, struct report *report, struct verdict *verdict,
+                 const struct strbuf *text, int otherwise, const struct strbuf *first)
+{
+    struct ssan_error err = {0};
+    if (output_write(judge->options->output, otherwise, text, &err) != SSAN_OK) {
+        command_fail(judge->verb, &err);
+        add_reason(report, "the report could not be written");
+        lose_clean(verdict);
+    }
+    tell_unused(judge, report);
+    print_verdict(judge->verb, report, verdict, first);
+    return verdict->exit_code;
 }
 
 /* Prints report and verdict; returns the exit code. */
 static int print(const struct judge *judge, struct report *report)
 {
-    const struct options *options = judge->options;
-    struct verdict verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
+    struct verdict verdict =
+        verdict_decide(report, judge->clean_code, judge->options->error_exitcode);
     struct strbuf text = {0};
-    struct ssan_error err = {0};
     add_report(&text, judge, report, &verdict);
-    if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
-        command_fail(judge->verb, &err);
-        add_reason(report, "the report could not be written");
-        verdict = verdict_decide(report, judge->clean_code, options->error_exitcode);
-    }
-    tell_unused(judge, report);
-    judge_verdict(judge->verb, report, &verdict);
+    const int code = judge_finish(judge, report, &verdict, &text, STDERR_FILENO, NULL);
     strbuf_finish(&text);
-    return verdict.exit_code;
+    return code;
 }
 
 int judge_print(const struct judge *judge, struct feed *feeds, size_t count)

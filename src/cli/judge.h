@@ -49,8 +49,11 @@ void judge_report(struct report *report, const struct judge *judge, struct feed 
 /* Whether text for a descriptor gets colours. */
 bool judge_wants_color(const struct options *options, int fd);
 
-/* Prints the verdict line to stderr; without memory for it a shorter one, under which nothing is
- * clean: *verdict is then incomplete. */
-void judge_verdict(const char *verb, const struct report *report, struct verdict *verdict);
+/* The end of a verb: writes `text` to --output, or to the descriptor `otherwise` without one, names
+ * suppressions that fit nothing, and prints the verdict line to stderr, with `first` (may be NULL)
+ * in front of its counts. Returns the exit code. Where the text can't be written, or there is no
+ * memory for the line, nothing is clean: *verdict is then incomplete. */
+int judge_finish(const struct judge *judge, struct report *report, struct verdict *verdict,
+                 const struct strbuf *text, int otherwise, const struct strbuf *first);
 
 #endif

@@ -1,8 +1,8 @@
 /* From the facts of an audit to bytes: the lines of `streamsan audit` and their JSON form
  * (docs/audit.md).
  *
- * Both are functions of struct audit and the verdict alone; `audit->report.run` must be filled. One
- * thread. */
+ * Both are functions of struct audit and the verdicts alone; the `run` of each report must be
+ * filled. One thread. */
 #ifndef SSAN_REPORT_AUDIT_H
 #define SSAN_REPORT_AUDIT_H
 
@@ -14,8 +14,9 @@
 void report_audit_text(struct strbuf *out, const struct audit *audit, const struct verdict *verdict,
                        const struct text_options *options, bool titles_only);
 
-/* Appends one JSON object (schema streamsan-audit/1) and a newline. False when out of memory. */
+/* Appends one JSON object (schema streamsan-audit/1) and a newline; `assumed` is the verdict on
+ * `audit->assumed`, for which it counts only. False when out of memory. */
 bool report_audit_json(struct strbuf *out, const struct audit *audit, const struct verdict *verdict,
-                       const struct text_options *options);
+                       const struct verdict *assumed, const struct text_options *options);
 
 #endif

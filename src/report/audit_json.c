@@ -141,13 +141,13 @@ static json_t *accidental_array(struct json_build *build, const struct audit *au
     return array;
 }
 
-static json_t *assumed_value(struct json_build *build, const struct audit *audit)
+static json_t *assumed_value(struct json_build *build, const struct audit *audit,
+                             const struct verdict *verdict)
 {
     json_t *object, *what;
     if (audit->assume == 0) {
         return json_null();
     }
-    const struct verdict verdict = verdict_decide(&audit->assumed, 0, 0);
     object = json_object();
     what = json_array();
     if (audit->assume & AUDIT_ASSUME_NON_BLOCKING) {
@@ -157,8 +157,7 @@ static json_t *assumed_value(struct json_build *build, const struct audit *audit
         json_add(build, what, json_string("per-thread-default-stream"));
     }
     json_put(build, object, "what", what);
-    json_put(build, object, "report",
-             json_report(&audit->assumed, &verdict, build->with_addresses));
+    json_put(build, object, "report", json_report(&audit->assumed, verdict, build->with_addresses));
     return object;
 }
 
@@ -181,7 +180,7 @@ static json_t *summary_object(struct json_build *build, const struct audit *audi
 }
 
 bool report_audit_json(struct strbuf *out, const struct audit *audit, const struct verdict *verdict,
-                       const struct text_options *options)
+                       const struct verdict *assumed, const struct text_options *options)
 {
     struct json_build build = {&audit->report, false, options->with_addresses};
     json_t *root = json_object(), *sites = json_array();
@@ -194,7 +193,7 @@ bool report_audit_json(struct strbuf *out, const struct audit *audit, const stru
     }
     json_put(&build, root, "sites", sites);
     json_put(&build, root, "accidental", accidental_array(&build, audit));
-    json_put(&build, root, "assumed", assumed_value(&build, audit));
+    json_put(&build, root, "assumed", assumed_value(&build, audit, assumed));
     json_put(&build, root, "summary", summary_object(&build, audit, verdict));
     if (build.failed) {
         json_decref(root);

@@ -264,9 +264,9 @@ void report_audit_text(struct strbuf *out, const struct audit *audit, const stru
     audit_text_assumed(out, audit, options, titles_only);
     strbuf_printf(out,
                   "%saudit: %zu load-bearing, %zu redundant of %zu synchronisation call sites; "
-                  "the trace was judged %" PRIu64 " %s\n",
+                  "the trace was judged again %" PRIu64 " %s\n",
                   audit->site_count > 0 ? "\n" : "", audit->load_bearing, audit->redundant,
-                  audit->site_count, audit->runs + 1, audit->runs == 0 ? "time" : "times");
+                  audit->site_count, audit->runs, audit->runs == 1 ? "time" : "times");
     add_together(out, audit);
     if (audit->accident_count > 0) {
         strbuf_printf(out, "accidental: %zu %s of operations in order by accident only\n",

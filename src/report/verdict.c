@@ -242,6 +242,7 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
 {
     const struct engine_totals *totals = &report->totals;
     strbuf_printf(out, "streamsan: %s: ", verdict_word(verdict->kind));
+    strbuf_printf(out, "%s%s", verdict->first ? verdict->first : "", verdict->first ? "; " : "");
     if (verdict->kind == VERDICT_ERRORS) {
         strbuf_printf(out, "%zu error%s (%zu race, %zu lifetime, %zu misuse), ", verdict->errors,
                       plural(verdict->errors), verdict->by_family[FAMILY_RACE],

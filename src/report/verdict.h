@@ -20,6 +20,7 @@ struct verdict {
     size_t suppressed;   /* folded ones included; counted nowhere else */
     size_t by_family[3]; /* errors, by enum family */
     int exit_code;
+    const char *first; /* said in front of the counts, "7 of 10 orders wrong"; NULL: nothing */
 };
 
 /* `clean_code`: what the tool ends with when the verdict is clean (the program's own code; 0 for

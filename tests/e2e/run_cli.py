@@ -369,6 +369,15 @@ def full_stdout():
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = execute([TOOL, "dump", trace], stdout=full)
     check(done.returncode == 67 and "No space" in done.stderr, f"{done.returncode}: {done.stderr}")
+    sound = WORK / "sound.txt"
+    sound.write_text("".join(row + "\n" for row in RACY.splitlines() if "op=2" not in row), encoding="utf-8")
+    expect(["audit", sound], 0)
+    for listing, code, verdict in ((trace, 66, "errors"), (sound, 67, "incomplete")):
+        for words, stdout in (([], "/dev/full"), (["--output", "/dev/full"], "/dev/null")):
+            with open(stdout, "w", encoding="utf-8") as out:
+                done = execute([TOOL, "audit", *words, listing], stdout=out)
+            check(done.returncode == code and "No space" in done.stderr, f"{done.returncode}: {done.stderr}")
+            check(last(done).startswith(f"streamsan: {verdict}: "), last(done))
 
 
 def doctor():

@@ -157,7 +157,7 @@ static void pairs(struct listing *l, unsigned waits)
 /* With too few re-runs for a proof the set still passes, and the audit says that it ended early. */
 static void an_early_end_is_told(void **state)
 {
-    const struct audit_options few = {.max_runs = 1};
+    const struct audit_options few = {.max_runs = 6}, one = {.max_runs = 1};
     struct listing l;
     struct audit audit = {0};
     (void)state;
@@ -168,11 +168,25 @@ static void an_early_end_is_told(void **state)
     assert_int_equal(audit.together, 5); /* which greedy search finds here */
     audit_finish(&audit);
     audit = (struct audit){0};
+    pairs(&l, 6);
+    l_audit(&l, &audit, &one);
+    assert_false(audit.together_exact);
+    assert_int_equal(audit.together, 1);
+    audit_finish(&audit);
+    audit = (struct audit){0};
     pairs(&l, 70); /* above what the exact search takes */
     l_audit(&l, &audit, &plain);
     assert_int_equal(audit.redundant, 70);
     assert_false(audit.together_exact);
     assert_int_equal(audit.together, 69);
+    audit_finish(&audit);
+    audit = (struct audit){0};
+    pairs(&l,
+          600); /* more than the budget: the search is bounded, each place is tried all the same */
+    l_audit(&l, &audit, &plain);
+    assert_int_equal(audit.redundant, 600);
+    assert_int_equal(audit.together, 599);
+    assert_in_range(audit.runs, 600, 600 + 500 + 6);
     audit_finish(&audit);
 }
 
