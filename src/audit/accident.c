@@ -12,22 +12,24 @@
 #include "audit/altered.h"
 #include "core/explain.h"
 #include "core/explain_window.h"
+#include "core/order.h"
 
+#define KIND_COUNT 3  /* of enum audit_rest */
 #define FIX_CHECKS 60 /* re-runs for the fixes of accidents, and of what appears */
 
 struct accidents {
     struct audit *audit;
     struct rerun *rerun;
-    struct map blocking;   /* op -> 1: copies and memsets whose returns join */
-    struct map single[3];  /* keys that are new without one of enum audit_rest, by its bit */
-    struct map deliberate; /* keys that are new without any but blocking calls */
-    struct map all;        /* keys that are new without any of them */
-    unsigned what;         /* of enum alteration */
+    struct map blocking;           /* op -> 1: copies and memsets whose returns join */
+    struct map single[KIND_COUNT]; /* keys that are new without one alone, as in `kinds` */
+    struct map deliberate;         /* keys that are new without any but blocking calls */
+    struct map all;                /* keys that are new without any of them */
+    unsigned what;                 /* of enum alteration */
 };
 
 static const struct {
     unsigned alteration, rest;
-} kinds[3] = {
+} kinds[KIND_COUNT] = {
     {ALTER_NO_LEGACY, AUDIT_RESTS_LEGACY},
     {ALTER_NO_DEVICE, AUDIT_RESTS_DEVICE},
     {ALTER_NO_BLOCKING, AUDIT_RESTS_CALL},
@@ -154,7 +156,7 @@ static void add(struct accidents *accidents, const struct report *in, const stru
 static unsigned rests_of(const struct accidents *accidents, uint64_t key)
 {
     unsigned rests = 0;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < KIND_COUNT; i++) {
         rests |= map_find(&accidents->single[i], key) ? kinds[i].rest : 0;
     }
     return rests;
@@ -176,7 +178,7 @@ static void list_observed(struct accidents *accidents, const struct report *repo
     for (size_t i = 0; report && i < report->finding_count; i++) {
         const struct finding *finding = report->findings[i];
         if (finding->ordered_by && !finding->suppressed_by &&
-            strcmp(finding->ordered_by, "R-EVENT-11") != 0) {
+            !order_is_asked_for(finding->ordered_by)) {
             add(accidents, report, finding, finding->fix, AUDIT_RESTS_CALL);
         }
     }
@@ -233,7 +235,7 @@ static enum ssan_status find(struct accidents *accidents, struct ssan_error *err
         status = keys_without(accidents, what, &accidents->all, err);
     }
     if (status == SSAN_OK && accidents->all.count > 0) {
-        for (size_t i = 0; status == SSAN_OK && i < 3; i++) {
+        for (size_t i = 0; status == SSAN_OK && i < KIND_COUNT; i++) {
             if (what & kinds[i].alteration) {
                 status = keys_without(accidents, kinds[i].alteration, &accidents->single[i], err);
             }
@@ -252,7 +254,7 @@ enum ssan_status accidents_find(struct audit *audit, struct rerun *rerun, struct
 {
     struct accidents accidents = {.audit = audit, .rerun = rerun};
     const enum ssan_status status = survey(&accidents) ? find(&accidents, err) : no_memory(err);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < KIND_COUNT; i++) {
         map_finish(&accidents.single[i]);
     }
     map_finish(&accidents.deliberate);

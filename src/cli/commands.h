@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define VERB(name, arguments, summary) int cmd_##name(int argc, char **argv);
+#define VERB(name, options, arguments, summary) int cmd_##name(int argc, char **argv);
 #define LATER(name)
 #include "cli/verbs.def"
 #undef VERB
@@ -27,7 +27,7 @@ struct verb_info {
     unsigned mask; /* of enum verb_mask; 0: it has no options of options.def */
 };
 
-/* All of them, in the order of verbs.def. One thread. */
+/* All of them, in the order of verbs.def. */
 const struct verb_info *command_infos(size_t *count);
 /* Appends the names of the verbs in `mask` (enum verb_mask): "run, check and dump". */
 void command_verbs(struct strbuf *out, unsigned mask);

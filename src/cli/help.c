@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *arguments, *summary;
-} verbs[] = {
-#define VERB(name, arguments, summary) {#name, arguments, summary},
+static const struct verb_info verbs[] = {
+#define VERB(name, options, arguments, summary) {#name, arguments, summary, VERB_##options},
 #define LATER(name)
 #include "cli/verbs.def"
 #undef VERB
@@ -30,27 +28,10 @@ int command_usage(const char *verb, const struct ssan_error *err)
     return code;
 }
 
-static unsigned mask_of(const char *verb)
-{
-    return strcmp(verb, "run") == 0       ? VERB_RUN
-           : strcmp(verb, "check") == 0   ? VERB_CHECK
-           : strcmp(verb, "dump") == 0    ? VERB_DUMP
-           : strcmp(verb, "audit") == 0   ? VERB_AUDIT
-           : strcmp(verb, "witness") == 0 ? VERB_WITNESS
-           : strcmp(verb, "explore") == 0 ? VERB_EXPLORE
-                                          : 0;
-}
-
 const struct verb_info *command_infos(size_t *count)
 {
-    static struct verb_info infos[sizeof verbs / sizeof *verbs];
-    size_t i;
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        infos[i] = (struct verb_info){verbs[i].name, verbs[i].arguments, verbs[i].summary,
-                                      mask_of(verbs[i].name)};
-    }
-    *count = i;
-    return infos;
+    *count = sizeof verbs / sizeof *verbs;
+    return verbs;
 }
 
 void command_verbs(struct strbuf *out, unsigned mask)
@@ -58,7 +39,7 @@ void command_verbs(struct strbuf *out, unsigned mask)
     const char *names[sizeof verbs / sizeof *verbs];
     size_t count = 0, i;
     for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (mask_of(verbs[i].name) & mask) {
+        if (verbs[i].mask & mask) {
             names[count++] = verbs[i].name;
         }
     }
@@ -72,7 +53,7 @@ int command_help(const char *verb)
     size_t i;
     for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verbs[i].name, verb) == 0) {
-            options_help(stdout, mask_of(verb), verb, verbs[i].arguments, verbs[i].summary);
+            options_help(stdout, verbs[i].mask, verb, verbs[i].arguments, verbs[i].summary);
         }
     }
     return 0;

@@ -12,8 +12,8 @@ static const struct {
     const char *name;
     int (*command)(int argc, char **argv); /* NULL: not there yet */
 } verbs[] = {
-#define VERB(name, arguments, summary) {#name, cmd_##name},
-#define LATER(name)                    {#name, NULL},
+#define VERB(name, options, arguments, summary) {#name, cmd_##name},
+#define LATER(name)                             {#name, NULL},
 #include "cli/verbs.def"
 #undef VERB
 #undef LATER

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 
 #include "cli/commands.h"
+#include "cli/options_parts.h"
 #include "cli/quoted.h"
 
 #include "report/verdict.h"
@@ -12,7 +13,6 @@
 #include "base/similar.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +25,7 @@
 #define EXPLORE  VERB_EXPLORE
 #define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
 #define PROGRAMS (RUN | TRIES)
-
-enum option_key {
-    KEY_FIRST = 0x1000, /* above all letters */
-#define OPTION(key, name, letter, argument, verbs, help) KEY_##key,
-#include "cli/options.def"
-#undef OPTION
-    KEY_HELP,
-    KEY_END
-};
+#define WORD     1 /* what getopt_long returns for a word that is no option */
 
 static const struct option_info infos[] = {
 #define OPTION(key, name, letter, argument, verbs, help) {name, letter, argument, verbs, help},
@@ -41,247 +33,18 @@ static const struct option_info infos[] = {
 #undef OPTION
 };
 
-#define INFO_COUNT (sizeof infos / sizeof *infos)
-#define WORD       1 /* what getopt_long returns for a word that is no option */
+_Static_assert(sizeof infos / sizeof *infos == INFO_COUNT, "a key for each option");
 
-static const struct option_value {
-    int key;
-    const char *word;
-    int value;
-} values[] = {
-#define VALUE(key, word, value) {KEY_##key, word, value},
-#include "cli/options.def"
-#undef VALUE
-};
+const struct option_info *options_info(int key)
+{
+    return &infos[key - KEY_FIRST - 1];
+}
 
-static const struct option_value later_values[] = {
-#define LATER_VALUE(key, word) {KEY_##key, word, 0},
-#include "cli/options.def"
-#undef LATER_VALUE
-};
-
-struct reading {
-    struct options *options;
-    enum verb_mask verb;
-    bool defaults; /* the words are those of the environment */
-    struct ssan_error *err;
-    enum ssan_status status;
-};
-
-static error_t refuse(struct reading *reading, const char *format, const char *name,
-                      const char *word)
+error_t options_refuse(struct reading *reading, const char *format, const char *name,
+                       const char *word)
 {
     reading->status = ssan_fail(reading->err, SSAN_USAGE, 0, format, name, word);
     return EINVAL;
-}
-
-static error_t refuse_word(struct reading *reading, int key, const char *word)
-{
-    const struct option_info *info = &infos[key - KEY_FIRST - 1];
-    char takes[200];
-    size_t used = 0;
-    const char *p;
-    for (p = info->argument; *p && used + 3 < sizeof takes; p++) {
-        if (*p == '|') {
-            takes[used++] = ',';
-        }
-        takes[used++] = *p == '|' ? ' ' : *p;
-    }
-    takes[used] = '\0';
-    reading->status =
-        ssan_fail(reading->err, SSAN_USAGE, 0, "--%s does not take '%.200s': it takes %s",
-                  info->name, word, takes);
-    return EINVAL;
-}
-
-/* A file that the tool is to write. Standard output belongs to the program. */
-static error_t take_file(struct reading *reading, int key, const char *word, const char **file)
-{
-    if (strcmp(word, "-") == 0) {
-        return refuse(reading,
-                      "--%s takes a file, not '%s': nothing goes to standard output, which is "
-                      "the program's",
-                      infos[key - KEY_FIRST - 1].name, word);
-    }
-    *file = word;
-    return 0;
-}
-
-/* Looks up the word of an option that takes one of several; names those that come later. */
-static error_t take_word(struct reading *reading, int key, const char *word, int *value)
-{
-    const char *name = infos[key - KEY_FIRST - 1].name;
-    size_t i;
-    for (i = 0; i < sizeof values / sizeof *values; i++) {
-        if (values[i].key == key && strcmp(values[i].word, word) == 0) {
-            *value = values[i].value;
-            return 0;
-        }
-    }
-    for (i = 0; i < sizeof later_values / sizeof *later_values; i++) {
-        const char *later = later_values[i].word;
-        size_t length = strlen(later);
-        bool prefix = later[length - 1] == ':';
-        if (later_values[i].key == key &&
-            (prefix ? strncmp(later, word, length) == 0 : strcmp(later, word) == 0)) {
-            return refuse(reading, "--%s %s is not there yet", name, word);
-        }
-    }
-    return refuse_word(reading, key, word);
-}
-
-static error_t no_memory(struct reading *reading)
-{
-    reading->status = ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
-    return EINVAL;
-}
-
-/* A file that is wrong keeps its own status and words, which begin with its name. */
-static error_t take_schedule(struct reading *reading, const char *word)
-{
-    struct options *options = reading->options;
-    struct ssan_error err = {0};
-    plan_finish(&options->plan);
-    reading->status = plan_read(&options->plan, word, &err);
-    if (reading->status) {
-        ssan_fail(reading->err, reading->status, err.position, "%s%.480s",
-                  reading->status == SSAN_USAGE ? "--schedule: " : "", err.text);
-        return EINVAL;
-    }
-    options->schedule = word;
-    return 0;
-}
-
-/* A whole number from 1 to `most`. */
-static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
-                           unsigned *number)
-{
-    char *end;
-    unsigned long value;
-    errno = 0;
-    value = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || errno || *end || value < 1 || value > most) {
-        reading->status =
-            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number from 1 to %u, not '%.200s'",
-                      infos[key - KEY_FIRST - 1].name, most, word);
-        return EINVAL;
-    }
-    *number = (unsigned)value;
-    return 0;
-}
-
-static error_t take_seconds(struct reading *reading, const char *word)
-{
-    char *end;
-    double value = strtod(word, &end);
-    if (*word < '0' || *word > '9' || *end || !(value > 0 && value <= 1e6)) {
-        return refuse(reading, "--%s takes a number of seconds, not '%s'", "time", word);
-    }
-    reading->options->time_seconds = value;
-    return 0;
-}
-
-/* A number with K, M, G or T behind it. */
-static error_t take_size(struct reading *reading, const char *word)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    unsigned long long value;
-    const char *unit;
-    unsigned shift = 0;
-    errno = 0;
-    value = strtoull(word, &end, 10);
-    unit = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        shift = 10 * (unsigned)(unit - units + 1);
-        end++;
-    }
-    if (*word < '0' || *word > '9' || errno || *end || value == 0 || value > UINT64_MAX >> shift) {
-        return refuse(reading, "--%s takes a size such as 512M, not '%s'", "shadow-limit", word);
-    }
-    reading->options->shadow_limit = (uint64_t)value << shift;
-    return 0;
-}
-
-/* A file that is wrong keeps its own status and words, which name it. */
-static error_t take_suppressions(struct reading *reading, const char *word)
-{
-    reading->status = suppress_file_read(&reading->options->suppressions, word, reading->err);
-    return reading->status ? EINVAL : 0;
-}
-
-static error_t take_option(struct reading *reading, int key, const char *word)
-{
-    struct options *options = reading->options;
-    int value = 0;
-    unsigned number = 0;
-    error_t error = 0;
-    switch (key) {
-    case KEY_SCHEDULE:
-        return take_schedule(reading, word);
-    case KEY_IGNORE:
-        return VEC_PUSH(&options->ignore, word) ? 0 : no_memory(reading);
-    case KEY_SERIALIZE:
-        return VEC_PUSH(&options->serialize, word) ? 0 : no_memory(reading);
-    case KEY_ERROR_EXITCODE:
-        error = take_number(reading, key, word, 255, &number);
-        options->error_exitcode = error ? options->error_exitcode : (int)number;
-        return error;
-    case KEY_JOBS:
-        return take_number(reading, key, word, 1024, &options->jobs);
-    case KEY_LIMIT:
-        return take_number(reading, key, word, 10000000, &options->limit);
-    case KEY_RANDOM:
-        return take_number(reading, key, word, 10000000, &options->random);
-    case KEY_SEED:
-        return take_number(reading, key, word, 4000000000u, &options->seed);
-    case KEY_REPEAT:
-        return take_number(reading, key, word, 1000000, &options->repeat);
-    case KEY_TIME:
-        return take_seconds(reading, word);
-    case KEY_KEEP:
-        return take_file(reading, key, word, &options->keep);
-    case KEY_BISECT:
-        options->bisect = true;
-        break;
-    case KEY_SHADOW_LIMIT:
-        return take_size(reading, word);
-    case KEY_TRACE:
-        return take_file(reading, key, word, &options->trace);
-    case KEY_OUTPUT:
-        return take_file(reading, key, word, &options->output);
-    case KEY_LISTING:
-    case KEY_LINES:
-        options->output = strcmp(word, "-") == 0 ? NULL : word;
-        break;
-    case KEY_SUPPRESSIONS:
-        return take_suppressions(reading, word);
-    case KEY_PRINT_SUPPRESSIONS:
-        options->print_suppressions = true;
-        break;
-    case KEY_QUIET:
-        options->quiet = true;
-        break;
-    case KEY_VERBOSE:
-        options->verbose = true;
-        break;
-    case KEY_WITH_ADDRESSES:
-        options->with_addresses = true;
-        break;
-    default:
-        error = take_word(reading, key, word, &value);
-        break;
-    }
-    if (error) {
-        return error;
-    }
-    options->device = key == KEY_DEVICE ? (enum option_device)value : options->device;
-    options->documented = key == KEY_ORDER ? value : options->documented;
-    options->assume |= key == KEY_ASSUME ? (unsigned)value : 0;
-    options->strict = key == KEY_THREADS ? value : options->strict;
-    options->format = key == KEY_FORMAT ? (enum option_format)value : options->format;
-    options->color = key == KEY_COLOR ? (enum option_color)value : options->color;
-    return 0;
 }
 
 /* What getopt_long takes: the options of the verb, then those of other verbs, so that they can be
@@ -362,7 +125,7 @@ static error_t refuse_several(struct reading *reading, const struct option *list
             strbuf_printf(&names, "%s--%s", names.length > 0 ? ", " : "", list->name);
         }
     }
-    refuse(reading, "option '%s' fits several: %s", word, strbuf_text(&names));
+    options_refuse(reading, "option '%s' fits several: %s", word, strbuf_text(&names));
     strbuf_finish(&names);
     return EINVAL;
 }
@@ -376,11 +139,11 @@ static error_t refuse_option(struct reading *reading, const struct option *list,
     size_t length, matches = 0, i;
     if (lacks_value) {
         const struct option_info *info = &infos[key - KEY_FIRST - 1];
-        return refuse(reading, "--%s takes a value: %s", info->name, info->argument);
+        return options_refuse(reading, "--%s takes a value: %s", info->name, info->argument);
     }
     if (is_option(key) || key == KEY_HELP) {
-        return refuse(reading, "--%s takes no value%s",
-                      key == KEY_HELP ? "help" : infos[key - KEY_FIRST - 1].name, "");
+        return options_refuse(reading, "--%s takes no value%s",
+                              key == KEY_HELP ? "help" : infos[key - KEY_FIRST - 1].name, "");
     }
     if (optopt) {
         return refuse_unknown(reading, list, letter, word);
@@ -403,8 +166,8 @@ static error_t refuse_foreign(struct reading *reading, const struct option_info 
         mask |= strcmp(infos[i].name, info->name) == 0 ? infos[i].verbs : 0;
     }
     command_verbs(&verbs, mask);
-    refuse(reading, "--%s is no option of this verb; it belongs to %s", info->name,
-           strbuf_text(&verbs));
+    options_refuse(reading, "--%s is no option of this verb; it belongs to %s", info->name,
+                   strbuf_text(&verbs));
     strbuf_finish(&verbs);
     return EINVAL;
 }
@@ -418,7 +181,7 @@ static error_t take_key(struct reading *reading, int key, const char *word)
     }
     info = &infos[key - KEY_FIRST - 1];
     if (info->verbs & (unsigned)reading->verb) {
-        return take_option(reading, key, word);
+        return options_take(reading, key, word);
     }
     return reading->defaults ? 0 : refuse_foreign(reading, info);
 }
@@ -429,7 +192,7 @@ static error_t take_argument(struct reading *reading, char *word)
 {
     struct options *options = reading->options;
     if (reading->defaults) {
-        return refuse(reading, "it holds '%s%s', which is no option", word, "");
+        return options_refuse(reading, "it holds '%s%s', which is no option", word, "");
     }
     options->arguments[options->argument_count++] = word;
     options->arguments[options->argument_count] = NULL;

@@ -25,6 +25,21 @@ const struct order_info *order_info(uint32_t rule)
     return rule > ORDER_NONE && rule < ORDER_COUNT ? &infos[rule] : NULL;
 }
 
+bool order_is_asked_for(const char *id)
+{
+    static const enum order_rule asked[] = {
+#define ASKED_FOR(name) ORDER_##name,
+#include "core/order.def"
+#undef ASKED_FOR
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        if (strcmp(infos[asked[i]].id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Grows a table of zeroed elements so that `index` exists. */
 #define GROW_TO(order, table, index)                                                               \
     (VEC_RESERVE((table), (size_t)(index) + 1)                                                     \

@@ -35,6 +35,9 @@ struct order_info {
 
 /* NULL outside 1 .. ORDER_COUNT - 1. */
 const struct order_info *order_info(uint32_t rule);
+/* Whether a program that calls what the rule (an id) is of asks for its order; ASKED_FOR in
+ * order.def. */
+bool order_is_asked_for(const char *id);
 
 /* A timeline of host calls: one for all threads (observed), or one for each (strict). */
 struct host {

@@ -1,0 +1,268 @@
+/* Takes the values of options, each kind by a function of its own: files, numbers, sizes, and one
+ * of several words. */
+#include "cli/options_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The most that numbers may be: what is above was mistyped. */
+#define MOST_EXIT_CODE 255
+#define MOST_JOBS      1024
+#define MOST_RUNS      10000000
+#define MOST_SEED      4000000000u
+#define MOST_REPEAT    1000000
+#define MOST_SECONDS   1e6
+
+static const struct option_value {
+    int key;
+    const char *word;
+    int value;
+} values[] = {
+#define VALUE(key, word, value) {KEY_##key, word, value},
+#include "cli/options.def"
+#undef VALUE
+};
+
+static const struct option_value later_values[] = {
+#define LATER_VALUE(key, word) {KEY_##key, word, 0},
+#include "cli/options.def"
+#undef LATER_VALUE
+};
+
+static error_t refuse_word(struct reading *reading, int key, const char *word)
+{
+    const struct option_info *info = options_info(key);
+    char takes[200];
+    size_t used = 0;
+    const char *p;
+    for (p = info->argument; *p && used + 3 < sizeof takes; p++) {
+        if (*p == '|') {
+            takes[used++] = ',';
+        }
+        takes[used++] = *p == '|' ? ' ' : *p;
+    }
+    takes[used] = '\0';
+    reading->status =
+        ssan_fail(reading->err, SSAN_USAGE, 0, "--%s does not take '%.200s': it takes %s",
+                  info->name, word, takes);
+    return EINVAL;
+}
+
+/* A file that the tool is to write. Standard output belongs to the program. */
+static error_t take_file(struct reading *reading, int key, const char *word, const char **file)
+{
+    if (strcmp(word, "-") == 0) {
+        return options_refuse(
+            reading,
+            "--%s takes a file, not '%s': nothing goes to standard output, which is "
+            "the program's",
+            options_info(key)->name, word);
+    }
+    *file = word;
+    return 0;
+}
+
+/* Looks up the word of an option that takes one of several; names those that come later. */
+static error_t take_word(struct reading *reading, int key, const char *word, int *value)
+{
+    const char *name = options_info(key)->name;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values; i++) {
+        if (values[i].key == key && strcmp(values[i].word, word) == 0) {
+            *value = values[i].value;
+            return 0;
+        }
+    }
+    for (i = 0; i < sizeof later_values / sizeof *later_values; i++) {
+        const char *later = later_values[i].word;
+        size_t length = strlen(later);
+        bool prefix = later[length - 1] == ':';
+        if (later_values[i].key == key &&
+            (prefix ? strncmp(later, word, length) == 0 : strcmp(later, word) == 0)) {
+            return options_refuse(reading, "--%s %s is not there yet", name, word);
+        }
+    }
+    return refuse_word(reading, key, word);
+}
+
+static error_t no_memory(struct reading *reading)
+{
+    reading->status = ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
+    return EINVAL;
+}
+
+/* A file that is wrong keeps its own status and words, which begin with its name. */
+static error_t take_schedule(struct reading *reading, const char *word)
+{
+    struct options *options = reading->options;
+    struct ssan_error err = {0};
+    plan_finish(&options->plan);
+    reading->status = plan_read(&options->plan, word, &err);
+    if (reading->status) {
+        ssan_fail(reading->err, reading->status, err.position, "%s%.480s",
+                  reading->status == SSAN_USAGE ? "--schedule: " : "", err.text);
+        return EINVAL;
+    }
+    options->schedule = word;
+    return 0;
+}
+
+/* A whole number from 1 to `most`. */
+static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
+                           unsigned *number)
+{
+    char *end;
+    unsigned long value;
+    errno = 0;
+    value = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || errno || *end || value < 1 || value > most) {
+        reading->status =
+            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number from 1 to %u, not '%.200s'",
+                      options_info(key)->name, most, word);
+        return EINVAL;
+    }
+    *number = (unsigned)value;
+    return 0;
+}
+
+static error_t take_seconds(struct reading *reading, const char *word)
+{
+    char *end;
+    double value = strtod(word, &end);
+    if (*word < '0' || *word > '9' || *end || !(value > 0 && value <= MOST_SECONDS)) {
+        return options_refuse(reading, "--%s takes a number of seconds, not '%s'", "time", word);
+    }
+    reading->options->time_seconds = value;
+    return 0;
+}
+
+/* A number with K, M, G or T behind it. */
+static error_t take_size(struct reading *reading, const char *word)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    unsigned long long value;
+    const char *unit;
+    unsigned shift = 0;
+    errno = 0;
+    value = strtoull(word, &end, 10);
+    unit = *end ? strchr(units, *end) : NULL;
+    if (unit) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+    }
+    if (*word < '0' || *word > '9' || errno || *end || value == 0 || value > UINT64_MAX >> shift) {
+        return options_refuse(reading, "--%s takes a size such as 512M, not '%s'", "shadow-limit",
+                              word);
+    }
+    reading->options->shadow_limit = (uint64_t)value << shift;
+    return 0;
+}
+
+/* A file that is wrong keeps its own status and words, which name it. */
+static error_t take_suppressions(struct reading *reading, const char *word)
+{
+    reading->status = suppress_file_read(&reading->options->suppressions, word, reading->err);
+    return reading->status ? EINVAL : 0;
+}
+
+static error_t take_exit_code(struct reading *reading, int key, const char *word)
+{
+    unsigned number = 0;
+    error_t error = take_number(reading, key, word, MOST_EXIT_CODE, &number);
+    if (!error) {
+        reading->options->error_exitcode = (int)number;
+    }
+    return error;
+}
+
+/* One of several words. */
+static error_t take_choice(struct reading *reading, int key, const char *word)
+{
+    struct options *options = reading->options;
+    int value = 0;
+    error_t error = take_word(reading, key, word, &value);
+    if (error) {
+        return error;
+    }
+    switch (key) {
+    case KEY_DEVICE:
+        options->device = (enum option_device)value;
+        break;
+    case KEY_ORDER:
+        options->documented = value;
+        break;
+    case KEY_ASSUME:
+        options->assume |= (unsigned)value;
+        break;
+    case KEY_THREADS:
+        options->strict = value;
+        break;
+    case KEY_FORMAT:
+        options->format = (enum option_format)value;
+        break;
+    case KEY_COLOR:
+        options->color = (enum option_color)value;
+        break;
+    default: /* of one word, which is the default */
+        break;
+    }
+    return 0;
+}
+
+/* An option without a value. */
+static void set_flag(struct options *options, int key)
+{
+    options->bisect |= key == KEY_BISECT;
+    options->print_suppressions |= key == KEY_PRINT_SUPPRESSIONS;
+    options->quiet |= key == KEY_QUIET;
+    options->verbose |= key == KEY_VERBOSE;
+    options->with_addresses |= key == KEY_WITH_ADDRESSES;
+}
+
+error_t options_take(struct reading *reading, int key, const char *word)
+{
+    struct options *options = reading->options;
+    if (!options_info(key)->argument) {
+        set_flag(options, key);
+        return 0;
+    }
+    switch (key) {
+    case KEY_SCHEDULE:
+        return take_schedule(reading, word);
+    case KEY_IGNORE:
+        return VEC_PUSH(&options->ignore, word) ? 0 : no_memory(reading);
+    case KEY_SERIALIZE:
+        return VEC_PUSH(&options->serialize, word) ? 0 : no_memory(reading);
+    case KEY_ERROR_EXITCODE:
+        return take_exit_code(reading, key, word);
+    case KEY_JOBS:
+        return take_number(reading, key, word, MOST_JOBS, &options->jobs);
+    case KEY_LIMIT:
+        return take_number(reading, key, word, MOST_RUNS, &options->limit);
+    case KEY_RANDOM:
+        return take_number(reading, key, word, MOST_RUNS, &options->random);
+    case KEY_SEED:
+        return take_number(reading, key, word, MOST_SEED, &options->seed);
+    case KEY_REPEAT:
+        return take_number(reading, key, word, MOST_REPEAT, &options->repeat);
+    case KEY_TIME:
+        return take_seconds(reading, word);
+    case KEY_SHADOW_LIMIT:
+        return take_size(reading, word);
+    case KEY_KEEP:
+        return take_file(reading, key, word, &options->keep);
+    case KEY_TRACE:
+        return take_file(reading, key, word, &options->trace);
+    case KEY_OUTPUT:
+        return take_file(reading, key, word, &options->output);
+    case KEY_LISTING:
+    case KEY_LINES:
+        options->output = strcmp(word, "-") == 0 ? NULL : word;
+        return 0;
+    case KEY_SUPPRESSIONS:
+        return take_suppressions(reading, word);
+    default:
+        return take_choice(reading, key, word);
+    }
+}

@@ -1,0 +1,42 @@
+/* What the reading of options and the taking of their values share; for options.c and
+ * option_values.c only. */
+#ifndef SSAN_CLI_OPTIONS_PARTS_H
+#define SSAN_CLI_OPTIONS_PARTS_H
+
+#include "cli/options.h"
+
+#include <errno.h>
+
+/* The number of an option: its place in options.def behind KEY_FIRST. */
+enum option_key {
+    KEY_FIRST = 0x1000, /* above all letters */
+#define OPTION(key, name, letter, argument, verbs, help) KEY_##key,
+#include "cli/options.def"
+#undef OPTION
+    KEY_HELP,
+    KEY_END
+};
+
+#define INFO_COUNT ((size_t)(KEY_HELP - KEY_FIRST - 1))
+
+/* One reading of words, those of the environment or those of the command line. */
+struct reading {
+    struct options *options;
+    enum verb_mask verb;
+    bool defaults; /* the words are those of the environment */
+    struct ssan_error *err;
+    enum ssan_status status;
+};
+
+/* The option of a key that is one of options.def. */
+const struct option_info *options_info(int key);
+
+/* Keeps the words of a wrong use, from a format with two %s; returns EINVAL. */
+error_t options_refuse(struct reading *reading, const char *format, const char *name,
+                       const char *word);
+
+/* Takes an option of this verb; `word` is NULL for one without a value. EINVAL: reading->status
+ * says why not. */
+error_t options_take(struct reading *reading, int key, const char *word);
+
+#endif
