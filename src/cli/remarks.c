@@ -4,6 +4,8 @@
  * Cost: one more reading of the trace. */
 #include "cli/remarks.h"
 
+#include "trace/own_header.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,21 +22,15 @@ static void add_bytes(struct strbuf *out, struct ssan_str text, size_t most)
     strbuf_puts(out, text.length > most ? "..." : "");
 }
 
-static bool is_own_header(struct ssan_str file)
-{
-    static const char folder[] = "/streamsan/include/";
-    return file.length == 0 || memmem(file.ptr, file.length, folder, sizeof folder - 1) != NULL;
-}
-
 /* Frames come from the innermost on: the first that is the user's stays. False when out of memory.
  */
 static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
 {
     struct strbuf text = {0};
     const char *kept;
-    const char *name = line->file.ptr;
+    const char *name;
     struct ssan_str file = line->file;
-    if (map_find(&remarks->sites, line->site) || is_own_header(line->file)) {
+    if (map_find(&remarks->sites, line->site) || is_own_header(line->file.ptr, line->file.length)) {
         return true;
     }
     name = memrchr(file.ptr, '/', file.length);

@@ -5,6 +5,8 @@
  * calls by place. */
 #include "core/explain_read_parts.h"
 
+#include "trace/own_header.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +48,10 @@ static int compare_frames(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-static bool is_own_header(const char *file)
+/* Of a frame of ours, or of none that is known. */
+static bool is_ours(const char *file)
 {
-    return !file || strstr(file, "/streamsan/include/") != NULL;
+    return !file || is_own_header(file, strlen(file));
 }
 
 /* Gives each site its frames and keys. */
@@ -75,7 +78,7 @@ bool read_settle_sites(struct reader_state *state)
         }
         site->frame_count = i - begin;
         site->stack_key = key;
-        while (site->user < site->frame_count && is_own_header(site->frames[site->user].file)) {
+        while (site->user < site->frame_count && is_ours(site->frames[site->user].file)) {
             site->user++;
         }
         site->user = site->user < site->frame_count ? site->user : 0;
