@@ -238,23 +238,40 @@ static enum ssan_status parse_calls(struct reading *reading)
     return status;
 }
 
-static enum ssan_status parse_by(struct reading *reading)
+static enum ssan_status read_by(struct reading *reading, struct plan_by *by)
 {
     char call[64], item[64];
-    struct plan_by by;
     const char *end;
     enum ssan_status status;
     if (!next_word(reading, call, sizeof call) || !next_word(reading, item, sizeof item)) {
-        return refuse(reading, "by needs a call and an item, as in: by t1.6 s1.3", NULL);
+        return refuse(reading, "by and after need a call and an item, as in: by t1.6 s1.3", NULL);
     }
-    status = read_call(reading, call, &by.call);
+    status = read_call(reading, call, &by->call);
     if (status != SSAN_OK) {
         return status;
     }
-    if (!plan_item_read(item, &by.item, &end) || *end != '\0') {
+    if (!plan_item_read(item, &by->item, &end) || *end != '\0') {
         return refuse(reading, "an item is written as s1.2 (stream 1, item 2), not", item);
     }
-    return VEC_PUSH(&reading->plan->bys, by) ? SSAN_OK : no_memory(reading);
+    return SSAN_OK;
+}
+
+static enum ssan_status parse_by(struct reading *reading)
+{
+    struct plan_by by;
+    enum ssan_status status = read_by(reading, &by);
+    return status != SSAN_OK                   ? status
+           : VEC_PUSH(&reading->plan->bys, by) ? SSAN_OK
+                                               : no_memory(reading);
+}
+
+static enum ssan_status parse_after(struct reading *reading)
+{
+    struct plan_by after;
+    enum ssan_status status = read_by(reading, &after);
+    return status != SSAN_OK                         ? status
+           : VEC_PUSH(&reading->plan->afters, after) ? SSAN_OK
+                                                     : no_memory(reading);
 }
 
 static enum ssan_status parse_place(struct reading *reading, enum plan_use use, const char *module)
@@ -354,9 +371,15 @@ static const struct {
     const char *word;
     enum ssan_status (*parse)(struct reading *reading);
 } directives[] = {
-    {"policy", parse_policy},       {"items", parse_items}, {"together", parse_together},
-    {"calls", parse_calls},         {"by", parse_by},       {"ignore", parse_ignore},
-    {"serialize", parse_serialize}, {"note", parse_note},
+    {"policy", parse_policy},
+    {"items", parse_items},
+    {"together", parse_together},
+    {"calls", parse_calls},
+    {"by", parse_by},
+    {"after", parse_after},
+    {"ignore", parse_ignore},
+    {"serialize", parse_serialize},
+    {"note", parse_note},
 };
 
 /* One line, [reading->at, reading->end). */
@@ -508,8 +531,8 @@ bool plan_add_note(struct plan *plan, const char *words)
 bool plan_is_plain(const struct plan *plan)
 {
     return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&
-           plan->places.count == 0 && !plan->serialize_all && plan->serialize_streams.count == 0 &&
-           !plan->note;
+           plan->afters.count == 0 && plan->places.count == 0 && !plan->serialize_all &&
+           plan->serialize_streams.count == 0 && !plan->note;
 }
 
 void plan_finish(struct plan *plan)
@@ -522,6 +545,7 @@ void plan_finish(struct plan *plan)
     VEC_FREE(&plan->items);
     VEC_FREE(&plan->calls);
     VEC_FREE(&plan->bys);
+    VEC_FREE(&plan->afters);
     VEC_FREE(&plan->togethers);
     VEC_FREE(&plan->places);
     VEC_FREE(&plan->serialize_streams);

@@ -26,7 +26,7 @@ struct plan_call {
     uint32_t thread, number, query; /* query 0: none */
 };
 
-/* `item` is done when `call` returns to its caller. */
+/* bys: `item` is done when `call` returns to its caller; afters: it does not begin before. */
 struct plan_by {
     struct plan_call call;
     struct plan_item item;
@@ -57,7 +57,7 @@ struct plan {
     char policy[PLAN_POLICY_ROOM]; /* eager, lazy, random:SEED */
     VEC(struct plan_item) items;
     VEC(struct plan_call) calls; /* the order in which these are accepted, of all threads */
-    VEC(struct plan_by) bys;
+    VEC(struct plan_by) bys, afters;
     VEC(struct plan_together) togethers;
     VEC(struct plan_place) places;
     bool serialize_all;

@@ -38,6 +38,13 @@ static void print_call(const struct plan_call *call, struct strbuf *out)
     }
 }
 
+static void print_by(const char *word, const struct plan_by *by, struct strbuf *out)
+{
+    strbuf_puts(out, word);
+    print_call(&by->call, out);
+    strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", by->item.stream, by->item.seq);
+}
+
 /* What would end a word, a line or its meaning as %xx; `word`: spaces inside too. */
 static void print_escaped(const char *text, bool word, struct strbuf *out)
 {
@@ -62,10 +69,10 @@ void plan_print(const struct plan *plan, struct strbuf *out)
     }
     strbuf_puts(out, plan->calls.count ? "\n" : "");
     for (size_t i = 0; i < plan->bys.count; i++) {
-        strbuf_puts(out, "by");
-        print_call(&plan->bys.items[i].call, out);
-        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", plan->bys.items[i].item.stream,
-                      plan->bys.items[i].item.seq);
+        print_by("by", &plan->bys.items[i], out);
+    }
+    for (size_t i = 0; i < plan->afters.count; i++) {
+        print_by("after", &plan->afters.items[i], out);
     }
     for (size_t i = 0; i < plan->places.count; i++) {
         const struct plan_place *place = &plan->places.items[i];

@@ -68,6 +68,7 @@ struct op {
     struct op_list needs;      /* what must be done before; emptied when done */
     struct op_list dependents; /* whose `needs` name this one */
     bool wanted;               /* a join needs it */
+    bool printed;              /* device printf was called; its event is written */
     bool forced_told;          /* its progress_forced event is written */
     bool parked; /* a kernel without progress, tried last at `parked_at` of device.progress */
     uint64_t parked_at;

@@ -173,6 +173,12 @@ void emit_unsupported(const char *name, uint32_t thread, uint32_t site)
     emit_put(&event);
 }
 
+void emit_printed(uint64_t op)
+{
+    struct ssan_event event = {.kind = SSAN_EV_printed, .printed = {op}};
+    emit_put(&event);
+}
+
 void emit_fault(uint64_t op, uint32_t site, cudaError_t error, const char *text)
 {
     struct ssan_event event = {.kind = SSAN_EV_fault};

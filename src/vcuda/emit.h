@@ -44,6 +44,7 @@ void emit_lost(enum ssan_loss what, uint64_t op);
 uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object);
 void emit_sync_return(uint64_t sync, bool ok, uint64_t blocked_ns);
 void emit_unsupported(const char *name, uint32_t thread, uint32_t site);
+void emit_printed(uint64_t op);
 void emit_fault(uint64_t op, uint32_t site, cudaError_t error, const char *text);
 void emit_progress_forced(const struct op *op);
 void emit_callback(bool begin, uint32_t thread, uint64_t op);

@@ -47,6 +47,10 @@ static bool find_region(void *self, uint64_t address, struct ptx_region *region)
 
 static void print(void *self, const char *bytes, size_t length)
 {
+    if (!device.job->printed) {
+        device.job->printed = true;
+        emit_printed(device.job->id);
+    }
     output_keep(bytes, length);
 }
 

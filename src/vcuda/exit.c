@@ -10,6 +10,7 @@
 #include "vcuda/device.h"
 #include "vcuda/emit.h"
 #include "vcuda/output.h"
+#include "vcuda/plan_order.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
@@ -63,6 +64,7 @@ static void end_process(int code)
         if (!device.orphan) {
             run_rest();
             snapshot_finish();
+            plan_order_finish();
             plan_sites_tell();
         }
         device_unlock();

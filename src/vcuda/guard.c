@@ -1,8 +1,8 @@
 /* A SIGSEGV handler that speaks for addresses of device memory and leaves all else as it was.
  *
  * The program's view of device memory allows no access, so the faulting address is exact. After the
- * message the handler that stood before is put back and the access happens again: the program ends,
- * or goes on, as it would without us. */
+ * message the handler that stood before is put back and the access happens again, or the signal is
+ * sent again: the program ends, or goes on, as it would without us. */
 #include "vcuda/guard.h"
 
 #include "vcuda/emit.h"
@@ -47,6 +47,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         emit_fault(0, site, cudaErrorIllegalAddress, text);
     }
     sigaction(SIGSEGV, &before, NULL);
+    if (info->si_code <= 0) {
+        raise(signal); /* sent, not caused: nothing makes it happen again by itself */
+    }
 }
 
 void guard_start(void)

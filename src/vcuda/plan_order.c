@@ -29,8 +29,9 @@ struct named {
     struct plan_item item;
     enum item_state state;
     bool listed;
-    struct op *op;  /* while SUBMITTED; held by the queue */
-    uint32_t group; /* 1-based; 0: none */
+    uint32_t afters; /* calls that have to return first */
+    struct op *op;   /* while SUBMITTED; held by the queue */
+    uint32_t group;  /* 1-based; 0: none */
 };
 
 static struct {
@@ -46,9 +47,7 @@ static struct {
     VEC(size_t) gated; /* places that calls wait for */
     struct rng rng;    /* of the group at the head */
     uint32_t rng_group;
-    /* Since when nothing could run because of the list, and the progress then; 0: not now. */
-    int64_t blocked_since_ns;
-    uint64_t blocked_progress;
+    int64_t blocked_since_ns; /* since when nothing could run because of the list; 0: not now */
 } order;
 
 static _Thread_local uint32_t call_count, query_count;
@@ -88,6 +87,13 @@ static bool take(const struct plan *plan)
     for (size_t i = 0; ok && i < plan->bys.count; i++) {
         ok = add_named(&plan->bys.items[i].item, false);
     }
+    for (size_t i = 0; ok && i < plan->afters.count; i++) {
+        const struct plan_item *item = &plan->afters.items[i].item;
+        ok = add_named(item, false);
+        if (ok) {
+            find_named(item->stream, item->seq)->afters++;
+        }
+    }
     for (size_t i = 0; ok && i < plan->calls.count; i++) {
         const struct plan_call *call = &plan->calls.items[i];
         ok = map_set(&order.call_places, key_of(call->thread, call->number), i + 1);
@@ -115,7 +121,8 @@ void plan_order_follow(const struct plan *plan, int64_t limit_ns, bool tell_call
     order.plan = plan;
     order.limit_ns = limit_ns;
     order.tell_calls = tell_calls;
-    order.on = plan->items.count > 0 || plan->calls.count > 0 || plan->bys.count > 0;
+    order.on = plan->items.count > 0 || plan->calls.count > 0 || plan->bys.count > 0 ||
+               plan->afters.count > 0;
     if (order.on && !take(plan)) {
         plan_order_give_up("there was no memory for the schedule");
     }
@@ -226,16 +233,33 @@ void plan_order_enter(struct call *call)
     }
 }
 
+static bool is_call(const struct plan_call *planned, const struct call *call)
+{
+    return planned->thread == call->thread && planned->number == call->number &&
+           planned->query == call->query;
+}
+
+static void end_afters(const struct call *call)
+{
+    for (size_t i = 0; i < order.plan->afters.count; i++) {
+        const struct plan_by *after = &order.plan->afters.items[i];
+        if (is_call(&after->call, call)) {
+            find_named(after->item.stream, after->item.seq)->afters--;
+            pthread_cond_broadcast(&device.changed);
+        }
+    }
+}
+
 void plan_order_return(const struct call *call)
 {
     if (!order.on || (call->number == 0 && call->query == 0)) {
         return;
     }
+    end_afters(call);
     for (size_t i = 0; order.on && i < order.plan->bys.count; i++) {
         const struct plan_by *by = &order.plan->bys.items[i];
         const struct named *named;
-        if (by->call.thread != call->thread || by->call.number != call->number ||
-            by->call.query != call->query) {
+        if (!is_call(&by->call, call)) {
             continue;
         }
         named = find_named(by->item.stream, by->item.seq);
@@ -262,11 +286,11 @@ static void move_head(void)
 void plan_order_submitted(struct op *op)
 {
     struct named *named = order.on ? find_named(op->stream->id, op->seq) : NULL;
+    order.blocked_since_ns = 0;
     if (named && named->state == NOT_THERE) {
         named->state = SUBMITTED;
         named->op = op;
         op->named = (uint32_t)(named - order.named.items) + 1;
-        order.blocked_since_ns = 0;
         if (order.marked > op->named - 1u) {
             order.marked = op->named - 1u; /* a join of another thread needs it already */
         }
@@ -278,11 +302,11 @@ static void mark_done(struct named *named)
     named->state = DONE;
     named->op = NULL;
     move_head();
-    order.blocked_since_ns = 0;
 }
 
 void plan_order_done(const struct op *op)
 {
+    order.blocked_since_ns = 0;
     if (op->named != 0) {
         mark_done(&order.named.items[op->named - 1]);
     }
@@ -319,6 +343,9 @@ bool plan_order_allows(const struct op *op)
         pass_missing();
     }
     named = &order.named.items[op->named - 1];
+    if (named->afters > 0 && !device.exiting) {
+        return false;
+    }
     return !named->listed || op->named - 1u == order.head ||
            (named->group != 0 && named->group == group_of_head());
 }
@@ -393,11 +420,35 @@ struct op *plan_order_head(void)
                                                                                         : NULL;
 }
 
+/* An item that could begin if a call had returned; NULL: none. */
+static const struct named *waits_for_call(void)
+{
+    for (size_t i = 0; i < order.plan->afters.count; i++) {
+        const struct plan_item *item = &order.plan->afters.items[i].item;
+        const struct named *named = find_named(item->stream, item->seq);
+        if (named->afters > 0 && named->state == SUBMITTED && named->op->state == OP_READY) {
+            return named;
+        }
+    }
+    return NULL;
+}
+
 static void tell_item_missing(void)
 {
-    const struct named *head = &order.named.items[order.head];
-    const struct plan_item *item = &head->item;
+    const struct named *late = waits_for_call();
+    const struct named *head;
+    const struct plan_item *item;
     char text[192];
+    if (late) {
+        snprintf(text, sizeof text,
+                 "s%" PRIu32 ".%" PRIu32
+                 " begins behind a call that does not come, while the program waits for it",
+                 late->item.stream, late->item.seq);
+        plan_order_give_up(text);
+        return;
+    }
+    head = &order.named.items[order.head];
+    item = &head->item;
     snprintf(text, sizeof text, "s%" PRIu32 ".%" PRIu32 " is due and %s%s", item->stream, item->seq,
              head->state == NOT_THERE ? "was not submitted"
              : head->op->parked       ? "makes no progress"
@@ -411,7 +462,13 @@ static void tell_item_missing(void)
 bool plan_order_holds(void)
 {
     const struct named *head;
-    if (!order.on || order.head >= order.listed) {
+    if (!order.on) {
+        return false;
+    }
+    if (waits_for_call()) {
+        return true;
+    }
+    if (order.head >= order.listed) {
         return false;
     }
     head = &order.named.items[order.head];
@@ -425,13 +482,31 @@ bool plan_order_gives_up(bool waits)
     if (!plan_order_holds()) {
         return false;
     }
-    if (order.blocked_since_ns == 0 || order.blocked_progress != device.progress) {
+    if (order.blocked_since_ns == 0) {
         order.blocked_since_ns = now;
-        order.blocked_progress = device.progress;
     }
     if ((waits && nobody_comes()) || now - order.blocked_since_ns > order.limit_ns) {
         tell_item_missing();
         return true;
     }
     return false;
+}
+
+void plan_order_finish(void)
+{
+    char text[128];
+    for (size_t i = 0; order.on && !order.tell_calls && i < order.named.count; i++) {
+        const struct named *named = &order.named.items[i];
+        if (named->state == NOT_THERE) {
+            snprintf(text, sizeof text, "s%" PRIu32 ".%" PRIu32 " was never submitted",
+                     named->item.stream, named->item.seq);
+            plan_order_give_up(text);
+        }
+    }
+    if (order.on && !order.tell_calls && order.next_call < order.plan->calls.count) {
+        const struct plan_call *due = &order.plan->calls.items[order.next_call];
+        snprintf(text, sizeof text, "call t%" PRIu32 ".%" PRIu32 " was never made", due->thread,
+                 due->number);
+        plan_order_give_up(text);
+    }
 }

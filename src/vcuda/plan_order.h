@@ -46,4 +46,8 @@ bool plan_order_holds(void);
 /* Host threads that wait for their turn. */
 uint32_t plan_order_gated(void);
 
+/* At the end of the program: tells what was listed and never came, but not to `explore` and
+ * `witness`, for whom a program that ends early is a result. */
+void plan_order_finish(void);
+
 #endif

@@ -8,12 +8,14 @@
 #include <string.h>
 
 static const struct plan *plan;
+static bool met_stream;     /* something was submitted to a stream to serialize */
 static bool has[2], met[2]; /* by enum plan_use: there are places; a call came from one */
 
 void plan_sites_follow(const struct plan *follow)
 {
     plan = follow;
     memset(has, 0, sizeof has); /* of the parent, in a forked child */
+    met_stream = false;
     memset(met, 0, sizeof met);
     for (size_t i = 0; i < plan->places.count; i++) {
         has[plan->places.items[i].use] = true;
@@ -49,6 +51,7 @@ bool plan_sites_serializes(struct call *call, const struct op *op)
     }
     for (size_t i = 0; i < plan->serialize_streams.count; i++) {
         if (plan->serialize_streams.items[i] == op->stream->id) {
+            met_stream = true;
             return true;
         }
     }
@@ -59,6 +62,9 @@ void plan_sites_tell(void)
 {
     if (has[PLAN_IGNORE] && !met[PLAN_IGNORE]) {
         output_error("no join or wait was called from the lines to ignore");
+    }
+    if (plan && plan->serialize_streams.count > 0 && !met_stream) {
+        output_error("nothing was submitted to the streams to serialize");
     }
     if (has[PLAN_SERIALIZE] && !met[PLAN_SERIALIZE]) {
         output_error("nothing was submitted from the lines to serialize");

@@ -142,7 +142,7 @@ def bad_files():
     target = program("five")
     for name, lines, why in (("twice", ["items s1.1 s1.1"], "twice"), ("word", ["item s1.1"], "unknown word"),
                              ("item", ["items s1"], "s1"), ("call", ["calls t0.1"], "t0.1"), ("policy", ["policy fast"], "fast"),
-                             ("by", ["by t1.1"], "by needs"), ("together", ["together 7 s1.1"], "two items"),
+                             ("by", ["by t1.1"], "need a call"), ("together", ["together 7 s1.1"], "two items"),
                              ("place", ["ignore five 20 10"], "offsets"), ("huge", ["items s1.99999999999"], "s1.99999999999")):
         words = schedule(f"bad-{name}", *lines)
         done = execute([TOOL, "run", "--schedule", words, "--", target])
@@ -150,6 +150,46 @@ def bad_files():
     for words in ("order:", "order:s1.1,", "order:s1.1,s1.1", "order:1.1", "file:", "random:x", "fast"):
         done = execute([TOOL, "run", "--schedule", words, "--", target])
         check(done.returncode in (64, 65) and done.stderr, f"{words}: {done.returncode}\n{done.stderr}")
+
+
+def outside(args):
+    start = time.monotonic()
+    done = run(program("outside"), "--schedule", "order:s1.1,s2.1,s1.2", args=args)
+    check(done.code in (66, 67) and "s2.1" in (done.report["run"]["infeasible"] or "") and done.out == "done\n", done.about())
+    check(time.monotonic() - start < 60, f"took {time.monotonic() - start:.0f} s")
+
+
+def after():
+    target = program("gives_up")
+    for name, lines, out in (("lazy", [], "copy=0\n"), ("after", ["after t1.7q2 s1.3"], "copy=1\n"),
+                             ("first", ["after t1.7q1 s1.3"], "copy=0\n")):
+        done = run(target, "--schedule", schedule(f"gives-up-{name}", *lines))
+        check(done.report["run"]["infeasible"] is None, done.about())
+        check(done.out in (out, "copy=5\n" if out == "copy=1\n" else out), f"{name}: {done.about()}")
+    done = run(target, "--schedule", schedule("gives-up-never", "after t1.99 s1.3"))
+    check(done.code in (66, 67) and "s1.3" in (done.report["run"]["infeasible"] or ""), done.about())
+
+
+def never_there():
+    for words, why in (("order:s1.99", "s1.99"), ("order:s99.1", "s99.1"), (schedule("never-call", "calls t7.1"), "t7.1"),
+                       (schedule("never-by", "by t1.99 s8.1"), "s8.1")):
+        done = run(program("five", "-DWAIT", output="five-wait"), "--schedule", words)
+        check(done.code == 67 and why in (done.report["run"]["infeasible"] or ""), f"{words}: {done.about()}")
+    done = run(program("five", "-DWAIT", output="five-wait"), "--serialize", "s77")
+    check("nothing was submitted to the streams" in done.err, done.about())
+
+
+def sent_signals():
+    target = program("signals")
+    for number in (11, 7, 6, 15):
+        for way in "rk":
+            for more in ([], ["handler"]):
+                words = [str(number), way, *more]
+                alone = execute([target, *words])
+                want = (f"caught {number}\nwent on\n", 0) if more else ("", -number)
+                check((alone.stdout, alone.returncode) == want, f"alone {words}: {alone.returncode} {alone.stdout}")
+                done = run(target, args=words)
+                check(done.out == want[0] and done.report["run"]["exit"]["signal"] == (None if more else number), f"{words}: {done.about()}")
 
 
 def main():
@@ -164,6 +204,11 @@ def main():
         "polls", "order:s2.2,s1.1", "s2.2", program("queries"), "done"))
     tally.case("not feasible: a kernel that spins", lambda: not_feasible(
         "spins", "order:s2.1,s3.1", "s2.1", program("spin"), "done", code=66))
+    for args in ([], ["p"], ["ps"]):
+        tally.case(f"not feasible: the host waits outside {' '.join(args)}", outside, args)
+    tally.case("after", after)
+    tally.case("never there", never_there)
+    tally.case("signals that are sent", sent_signals)
     tally.case("early", early)
     tally.case("together", together)
     tally.case("calls of threads", calls_of_threads)

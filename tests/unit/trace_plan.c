@@ -57,31 +57,19 @@ static void test_order(void **state)
 static void test_refused_lines(void **state)
 {
     static const char *const bad[] = {
-        "items s1.1 s1.1\n",
-        "items s0.1\n",
-        "items s1.0\n",
-        "items s1\n",
-        "items 1.1\n",
-        "items s4294967296.1\n",
-        "together 7 s1.1\n",
-        "together x s1.1 s1.2\n",
-        "calls t1.1 t1.1\n",
-        "calls t1.1q1\n",
-        "calls t1.0\n",
-        "by t1.1\n",
-        "by s1.1 t1.1\n",
-        "by t1.1 s1.1 s1.2\n",
-        "ignore a 1\n",
-        "ignore a 2 1\n",
-        "ignore a x y\n",
-        "ignore a -5 1\n",
-        "together 99999999999999999999999 s1.1 s1.2\n",
-        "serialize p 1 2\n",
-        "serialize\n",
-        "serialize sx\n",
-        "policy\n",
-        "policy fast\n",
-        "note\n",
+        "items s1.1 s1.1\n",   "items s0.1\n",
+        "items s1.0\n",        "items s1\n",
+        "items 1.1\n",         "items s4294967296.1\n",
+        "together 7 s1.1\n",   "together x s1.1 s1.2\n",
+        "calls t1.1 t1.1\n",   "calls t1.1q1\n",
+        "calls t1.0\n",        "by t1.1\n",
+        "by s1.1 t1.1\n",      "after t1.1\n",
+        "by t1.1 s1.1 s1.2\n", "ignore a 1\n",
+        "ignore a 2 1\n",      "ignore a x y\n",
+        "ignore a -5 1\n",     "together 99999999999999999999999 s1.1 s1.2\n",
+        "serialize p 1 2\n",   "serialize\n",
+        "serialize sx\n",      "policy\n",
+        "policy fast\n",       "note\n",
         "nothing\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -120,6 +108,7 @@ static void test_round_trip(void **state)
                                 "calls t1.1 t2.1\n"
                                 "by t1.2q3 s1.1\n"
                                 "by t1.0q1 s2.1\n"
+                                "after t1.5q2 s2.1\n"
                                 "ignore prog 10 2f\n"
                                 "serialize at lib.so a b\n"
                                 "serialize at my%20prog a b\n"
