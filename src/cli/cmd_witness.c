@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/judge.h"
 #include "cli/output.h"
+#include "cli/plan_words.h"
 #include "cli/program.h"
 #include "cli/target.h"
 #include "cli/witness.h"
@@ -31,11 +32,13 @@ struct session {
 /* Copies what the first run printed to where the program would have printed it. */
 static void relay(const struct trial_result *result, const char *name, int to)
 {
-    char path[4096], part[65536];
+    struct strbuf path = {0};
+    char part[65536];
     ssize_t got;
     int fd;
-    snprintf(path, sizeof path, "%s/%s", result->directory, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    strbuf_printf(&path, "%s/%s", result->directory, name);
+    fd = path.failed ? -1 : open(strbuf_text(&path), O_RDONLY | O_CLOEXEC);
+    strbuf_finish(&path);
     while (fd >= 0 && (got = read(fd, part, sizeof part)) > 0) {
         const char *at = part;
         while (got > 0) {
@@ -61,11 +64,13 @@ static enum ssan_status read_traces(struct session *session, struct ssan_error *
         struct feed_options how = {.engine = &session->base.engine,
                                    .documented = session->options->documented};
         struct feed feed;
-        char path[4096];
+        struct strbuf path = {0};
         enum ssan_status status;
-        snprintf(path, sizeof path, i ? "%s/" TRIAL_TRACE ".%u" : "%s/" TRIAL_TRACE,
-                 session->first->directory, i + 1);
-        status = feed_open(&feed, path, &how, err);
+        strbuf_printf(&path, i ? "%s/" TRIAL_TRACE ".%u" : "%s/" TRIAL_TRACE,
+                      session->first->directory, i + 1);
+        status = path.failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
+                             : feed_open(&feed, strbuf_text(&path), &how, err);
+        strbuf_finish(&path);
         if (!status && !VEC_PUSH(&session->feeds, feed)) {
             status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
         }
@@ -96,23 +101,33 @@ static bool has_errors(const struct report *report)
 }
 
 /* Runs the program again as it was run first, to know what differs by itself. */
-static bool learn_noise(struct session *session, struct witness_search *search)
+static enum ssan_status learn_noise(struct session *session, struct witness_search *search,
+                                    struct ssan_error *err)
 {
-    const struct trial_result *again = trials_run(&session->trials, &session->base);
-    struct outcome outcome = {0};
-    bool fine = true;
-    if (again->status == SSAN_OK && outcome_read(&outcome, again, NULL) == SSAN_OK) {
-        fine = outcome_learn_noise(&search->noise, search->reference, &outcome);
+    const struct trial_result *again;
+    struct trial_outcome outcome = {0};
+    enum ssan_status status;
+    session->base.limit_seconds = witness_limit(search);
+    again = trials_run(&session->trials, &session->base);
+    if (again->status) {
+        status = ssan_fail(err, again->status, 0, "%.500s", again->text);
+    } else if (again->processes == 0) {
+        status = ssan_fail(err, SSAN_IO, 0, "a second run has no CUDA operations");
+    } else {
+        status = outcome_read(&outcome, again, err);
+    }
+    if (!status && !outcome_learn_noise(&search->noise, search->reference, &outcome)) {
+        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
     outcome_close(&outcome);
     trials_drop(&session->trials, again);
-    return fine;
+    return status;
 }
 
 static void add_witnesses(void *self, struct report *report)
 {
     struct session *session = self;
-    struct outcome reference = {0};
+    struct trial_outcome reference = {0};
     struct ssan_error err = {0};
     struct witness_search search = {.options = session->options,
                                     .trials = &session->trials,
@@ -123,14 +138,14 @@ static void add_witnesses(void *self, struct report *report)
     }
     clock_gettime(CLOCK_MONOTONIC, &search.begun);
     session->base.directory = NULL; /* lines are known from the first run */
-    session->base.limit_seconds = 0;
     if (session->feeds.count == 0) {
         return;
     }
     if (outcome_read(&reference, session->first, &err) != SSAN_OK ||
-        !learn_noise(session, &search)) {
-        fprintf(stderr, "streamsan witness: no witness is looked for: %s\n",
-                err.text[0] ? err.text : "out of memory");
+        learn_noise(session, &search, &err)) {
+        if (!trials_interrupted(&session->trials)) {
+            fprintf(stderr, "streamsan witness: no witness is looked for: %s\n", err.text);
+        }
     } else {
         witness_findings(&search, report);
         if (session->options->bisect) {
@@ -187,6 +202,7 @@ static int run_session(struct session *session)
     session->base = (struct trial){
         .arguments = options->arguments,
         .schedule = options->schedule,
+        .plan = &options->plan,
         .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
         .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
                    .shadow_limit_bytes = options->shadow_limit},
@@ -246,6 +262,10 @@ int cmd_witness(int argc, char **argv)
     } else if (options.argument_count == 0) {
         ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
         code = command_usage("witness", &err);
+    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
+                                options.ignore.count, options.serialize.items,
+                                options.serialize.count, &err)) {
+        code = command_fail("witness", &err);
     } else {
         code = witness(&options);
     }

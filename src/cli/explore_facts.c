@@ -2,16 +2,14 @@
  * others in a file. */
 #include "cli/explore_facts.h"
 
-#include "cli/output.h"
+#include "cli/keep.h"
 
 #include "base/mem.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Items of a schedule that stand in a command: with a place for files, and without. */
 #define ITEMS_IN_WORDS 40u
@@ -59,21 +57,21 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
 static const char *in_file(const struct plan *plan, uint64_t number, const struct options *options,
                            struct arena *arena, struct ssan_error *err)
 {
-    struct strbuf path = {0}, text = {0};
+    struct strbuf path = {0};
     const char *kept = NULL;
     if (options->keep) {
-        if (mkdir(options->keep, 0777) != 0 && errno != EEXIST) {
-            ssan_fail(err, SSAN_IO, 0, "can't make %s: %s", options->keep, strerror(errno));
+        char name[64];
+        snprintf(name, sizeof name, "run-%" PRIu64 ".schedule", number);
+        if (keep_path(options->keep, name, &path, err) != SSAN_OK) {
+            strbuf_finish(&path);
             return NULL;
         }
-        strbuf_printf(&path, "%s/run-%" PRIu64 ".schedule", options->keep, number);
     } else if (options->output) {
         strbuf_printf(&path, "%s.run-%" PRIu64 ".schedule", options->output, number);
     } else {
         return NULL;
     }
-    plan_print(plan, &text);
-    if (!path.failed && output_write(strbuf_text(&path), -1, &text, err) == SSAN_OK) {
+    if (!path.failed && keep_plan(strbuf_text(&path), plan, err) == SSAN_OK) {
         char *words = NULL;
         if (asprintf(&words, "file:%s", strbuf_text(&path)) >= 0) {
             kept = arena_strdup(arena, words);
@@ -81,7 +79,6 @@ static const char *in_file(const struct plan *plan, uint64_t number, const struc
         }
     }
     strbuf_finish(&path);
-    strbuf_finish(&text);
     return kept;
 }
 

@@ -16,7 +16,7 @@
 
 #define LINE_BYTES 500 /* of a line of output that is kept */
 
-static enum ssan_status read_trace(struct outcome *outcome, const char *path,
+static enum ssan_status read_trace(struct trial_outcome *outcome, const char *path,
                                    struct ssan_error *err)
 {
     struct reader *reader;
@@ -28,7 +28,7 @@ static enum ssan_status read_trace(struct outcome *outcome, const char *path,
     source = reader_source(reader);
     status = model_read(&outcome->model, source, err);
     if (!status && !source->rewind(source)) {
-        status = ssan_fail(err, SSAN_INTERNAL, 0, "%s: can't be read again", path);
+        status = ssan_fail(err, SSAN_IO, 0, "%s: can't be read again", path);
     }
     if (!status) {
         status = facts_read(&outcome->facts, source, err);
@@ -37,19 +37,29 @@ static enum ssan_status read_trace(struct outcome *outcome, const char *path,
     return status;
 }
 
-enum ssan_status outcome_read(struct outcome *outcome, const struct trial_result *result,
+enum ssan_status outcome_read(struct trial_outcome *outcome, const struct trial_result *result,
                               struct ssan_error *err)
 {
-    char path[4096];
+    struct strbuf path = {0};
+    enum ssan_status status;
     memset(outcome, 0, sizeof *outcome);
     outcome->result = result;
-    snprintf(path, sizeof path, "%s/" TRIAL_MEMORY, result->directory);
-    outcome->has_memory = snapshot_read(&outcome->memory, path, NULL) == SSAN_OK;
-    snprintf(path, sizeof path, "%s/" TRIAL_TRACE, result->directory);
-    return read_trace(outcome, path, err);
+    strbuf_printf(&path, "%s/" TRIAL_MEMORY, result->directory);
+    status =
+        path.failed ? SSAN_NO_MEMORY : snapshot_read(&outcome->memory, strbuf_text(&path), NULL);
+    outcome->has_memory = status == SSAN_OK;
+    strbuf_clear(&path);
+    strbuf_printf(&path, "%s/" TRIAL_TRACE, result->directory);
+    if (path.failed || status == SSAN_NO_MEMORY) {
+        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    } else {
+        status = read_trace(outcome, strbuf_text(&path), err);
+    }
+    strbuf_finish(&path);
+    return status;
 }
 
-void outcome_close(struct outcome *outcome)
+void outcome_close(struct trial_outcome *outcome)
 {
     model_finish(&outcome->model);
     facts_finish(&outcome->facts);
@@ -65,23 +75,29 @@ struct text {
     void *map;
 };
 
-static void map_text(struct text *text, const struct trial_result *result)
+/* False when it can't be read. */
+static bool map_text(struct text *text, const struct trial_result *result)
 {
-    char path[4096];
+    struct strbuf path = {0};
     struct stat info;
+    bool fine;
     int fd;
     memset(text, 0, sizeof *text);
-    snprintf(path, sizeof path, "%s/" TRIAL_STDOUT, result->directory);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
+    strbuf_printf(&path, "%s/" TRIAL_STDOUT, result->directory);
+    fd = path.failed ? -1 : open(strbuf_text(&path), O_RDONLY | O_CLOEXEC);
+    strbuf_finish(&path);
+    fine = fd >= 0 && fstat(fd, &info) == 0;
+    if (fine && info.st_size > 0) {
         text->map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        text->map = text->map == MAP_FAILED ? NULL : text->map;
+        fine = text->map != MAP_FAILED;
+        text->map = fine ? text->map : NULL;
         text->at = text->map;
-        text->length = text->map ? (size_t)info.st_size : 0;
+        text->length = fine ? (size_t)info.st_size : 0;
     }
     if (fd >= 0) {
         close(fd);
     }
+    return fine;
 }
 
 static void unmap_text(struct text *text)
@@ -91,41 +107,44 @@ static void unmap_text(struct text *text)
     }
 }
 
-/* The line that begins at `from`; NULL behind the end. */
-static const char *copy_line(struct arena *arena, const struct text *text, size_t from)
+/* The line that begins at `from`; NULL behind the end. False when out of memory. */
+static bool copy_line(struct arena *arena, const struct text *text, size_t from, const char **line)
 {
     const char *newline;
     size_t length;
+    *line = NULL;
     if (from >= text->length) {
-        return NULL;
+        return true;
     }
     newline = memchr(text->at + from, '\n', text->length - from);
     length = newline ? (size_t)(newline - text->at) - from : text->length - from;
-    return arena_strndup(arena, text->at + from, length < LINE_BYTES ? length : LINE_BYTES);
+    *line = arena_strndup(arena, text->at + from, length < LINE_BYTES ? length : LINE_BYTES);
+    return *line != NULL;
 }
 
-static void compare_output(struct arena *arena, const struct trial_result *expected,
+/* False when it can't be told. */
+static bool compare_output(struct arena *arena, const struct trial_result *expected,
                            const struct trial_result *got, struct witness_output *output)
 {
     struct text left, right;
     size_t i = 0, begin = 0;
     uint64_t line = 1;
-    map_text(&left, expected);
-    map_text(&right, got);
-    while (i < left.length && i < right.length && left.at[i] == right.at[i]) {
+    bool fine = map_text(&left, expected);
+    fine = map_text(&right, got) && fine;
+    while (fine && i < left.length && i < right.length && left.at[i] == right.at[i]) {
         if (left.at[i++] == '\n') {
             begin = i;
             line++;
         }
     }
-    if (i < left.length || i < right.length) {
-        *output = (struct witness_output){.differs = true,
-                                          .line = line,
-                                          .got = copy_line(arena, &right, begin),
-                                          .expected = copy_line(arena, &left, begin)};
+    if (fine && (i < left.length || i < right.length)) {
+        *output = (struct witness_output){.differs = true, .line = line};
+        fine = copy_line(arena, &right, begin, &output->got) &&
+               copy_line(arena, &left, begin, &output->expected);
     }
     unmap_text(&left);
     unmap_text(&right);
+    return fine;
 }
 
 static void compare_exit(const struct trial_result *expected, const struct trial_result *got,
@@ -182,8 +201,9 @@ static int buffer_of(struct report *report, uint32_t alloc)
     return (int)i;
 }
 
-static void describe(struct report *report, const struct outcome *expected,
-                     const struct outcome *got, const struct snapshot_difference *difference,
+/* False when out of memory. */
+static bool describe(struct report *report, const struct trial_outcome *expected,
+                     const struct trial_outcome *got, const struct snapshot_difference *difference,
                      struct witness_memory *memory)
 {
     const struct snapshot_contents *left = difference->left, *right = difference->right;
@@ -209,37 +229,36 @@ static void describe(struct report *report, const struct outcome *expected,
     memory->got = arena_strdup(&report->arena, text);
     snapshot_value(type, left->bytes + at, width, text, sizeof text);
     memory->expected = arena_strdup(&report->arena, text);
-    if (!memory->got || !memory->expected) {
-        memory->buffer = -1;
-    }
+    return memory->got && memory->expected;
 }
 
-static void compare_memory(struct report *report, const struct outcome *expected,
-                           const struct outcome *got, const struct outcome_noise *noise, int buffer,
-                           struct witness_memory *memory)
+/* False when out of memory. */
+static bool compare_memory(struct report *report, const struct trial_outcome *expected,
+                           const struct trial_outcome *got, const struct outcome_noise *noise,
+                           int buffer, struct witness_memory *memory)
 {
     struct snapshot_differences all = {0};
     const struct snapshot_difference *best = NULL;
     uint32_t alloc = buffer >= 0 ? report->buffers[buffer].alloc : 0;
+    bool fine = true;
     size_t i;
     memory->buffer = -1;
-    if (expected->has_memory && got->has_memory &&
-        snapshot_compare(&expected->memory, &got->memory, &all)) {
-        for (i = 0; i < all.count; i++) {
-            if (!is_noise(noise, all.items[i].alloc) &&
-                (!best || rank(&all.items[i], alloc) < rank(best, alloc))) {
-                best = &all.items[i];
-            }
+    if (expected->has_memory && got->has_memory) {
+        fine = snapshot_compare(&expected->memory, &got->memory, &all);
+    }
+    for (i = 0; fine && i < all.count; i++) {
+        if (!is_noise(noise, all.items[i].alloc) &&
+            (!best || rank(&all.items[i], alloc) < rank(best, alloc))) {
+            best = &all.items[i];
         }
     }
-    if (best) {
-        describe(report, expected, got, best, memory);
-    }
+    fine = fine && (!best || describe(report, expected, got, best, memory));
     mem_free(all.items);
+    return fine;
 }
 
-bool outcome_learn_noise(struct outcome_noise *noise, const struct outcome *one,
-                         const struct outcome *other)
+bool outcome_learn_noise(struct outcome_noise *noise, const struct trial_outcome *one,
+                         const struct trial_outcome *other)
 {
     struct snapshot_differences all = {0};
     struct witness_output output = {0};
@@ -253,7 +272,7 @@ bool outcome_learn_noise(struct outcome_noise *noise, const struct outcome *one,
     for (i = 0; fine && i < all.count; i++) {
         fine = VEC_PUSH(&noise->allocs, all.items[i].alloc);
     }
-    compare_output(&arena, one->result, other->result, &output);
+    fine = compare_output(&arena, one->result, other->result, &output) && fine;
     compare_exit(one->result, other->result, &exit);
     noise->output |= output.differs;
     noise->exit |= exit.differs || exit.timed_out;
@@ -267,17 +286,21 @@ void outcome_forget_noise(struct outcome_noise *noise)
     VEC_FREE(&noise->allocs);
 }
 
-bool outcome_compare(struct report *report, const struct outcome *expected,
-                     const struct outcome *got, const struct outcome_noise *noise, int buffer,
-                     struct witness *witness)
+enum witness_kind outcome_compare(struct report *report, const struct trial_outcome *expected,
+                                  const struct trial_outcome *got,
+                                  const struct outcome_noise *noise, int buffer,
+                                  struct witness *witness)
 {
-    compare_memory(report, expected, got, noise, buffer, &witness->memory);
+    bool differs, fine = compare_memory(report, expected, got, noise, buffer, &witness->memory);
     if (!noise->output) {
-        compare_output(&report->arena, expected->result, got->result, &witness->output);
+        fine =
+            compare_output(&report->arena, expected->result, got->result, &witness->output) && fine;
     }
     if (!noise->exit) {
         compare_exit(expected->result, got->result, &witness->exit);
     }
-    return witness->memory.buffer >= 0 || witness->output.differs || witness->exit.differs ||
-           witness->exit.timed_out;
+    differs = witness->memory.buffer >= 0 || witness->output.differs || witness->exit.differs ||
+              witness->exit.timed_out;
+    witness->kind = !fine ? WITNESS_FAILED : differs ? WITNESS_SHOWN : WITNESS_SILENT;
+    return witness->kind;
 }

@@ -12,7 +12,7 @@
 #include "explore/facts.h"
 #include "explore/snapshot.h"
 
-struct outcome {
+struct trial_outcome {
     const struct trial_result *result; /* borrowed */
     struct model model;
     struct facts facts;
@@ -21,10 +21,11 @@ struct outcome {
 };
 
 /* Reads the files of a trial that ran. `outcome` needs outcome_close in any case. SSAN_IO: there is
- * no trace, which is a program without CUDA operations, or one that was ended at once. */
-enum ssan_status outcome_read(struct outcome *outcome, const struct trial_result *result,
+ * no trace, which is a program without CUDA operations, or one that was ended at once, when the
+ * result counts no process; SSAN_FORMAT, SSAN_NO_MEMORY. */
+enum ssan_status outcome_read(struct trial_outcome *outcome, const struct trial_result *result,
                               struct ssan_error *err);
-void outcome_close(struct outcome *outcome);
+void outcome_close(struct trial_outcome *outcome);
 
 /* What differs between equal schedules. Zeroed: nothing. */
 struct outcome_noise {
@@ -33,16 +34,17 @@ struct outcome_noise {
 };
 
 /* False when out of memory. */
-bool outcome_learn_noise(struct outcome_noise *noise, const struct outcome *one,
-                         const struct outcome *other);
+bool outcome_learn_noise(struct outcome_noise *noise, const struct trial_outcome *one,
+                         const struct trial_outcome *other);
 void outcome_forget_noise(struct outcome_noise *noise);
 
 /* Fills exit, output and memory of `witness` with what `got` has otherwise than `expected`; texts
  * come from the report's arena, a buffer that is not in its tables yet is put there. Among several
- * buffers the one that the host sees, then `buffer` (an index, -1 none). True when anything
- * differs. Without memory for it nothing does. */
-bool outcome_compare(struct report *report, const struct outcome *expected,
-                     const struct outcome *got, const struct outcome_noise *noise, int buffer,
-                     struct witness *witness);
+ * buffers the one that the host sees, then `buffer` (an index, -1 none). Gives what it sets as the
+ * witness's kind: SHOWN when anything differs, else SILENT; FAILED without memory to tell. */
+enum witness_kind outcome_compare(struct report *report, const struct trial_outcome *expected,
+                                  const struct trial_outcome *got,
+                                  const struct outcome_noise *noise, int buffer,
+                                  struct witness *witness);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/witness_replay.h"
 
+#include "base/elapsed.h"
 #include "explore/invert.h"
 #include "trace/control_abi.h"
 #include "trace/plan.h"
@@ -27,17 +28,15 @@ struct hunt {
     struct invert_pairs pairs;
     size_t attempt; /* the next one */
     bool under_way, done;
-    bool infeasible, kept, diverged; /* what became of trials that did not turn the pair round */
-    char detail[256];
+    /* what became of trials that did not turn the pair round */
+    bool failed, infeasible, kept, diverged;
+    char failed_text[512], infeasible_text[256];
     struct witness_found found;
 };
 
 double witness_left(const struct witness_search *search)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return search->options->time_seconds - (double)(now.tv_sec - search->begun.tv_sec) -
-           (double)(now.tv_nsec - search->begun.tv_nsec) / 1e9;
+    return search->options->time_seconds - seconds_since(&search->begun);
 }
 
 double witness_limit(const struct witness_search *search)
@@ -60,39 +59,62 @@ struct trial witness_trial(const struct witness_search *search, const char *sche
     return trial;
 }
 
-/* The n-th attempt: all variants of the pair that is told, then two of each repeat. */
+static const struct witness out_of_memory = {
+    .kind = WITNESS_FAILED, .detail = "out of memory", .memory.buffer = -1};
+
+/* A failure of ours: what the trials say is not all any more. */
+static void fail_hunt(struct hunt *hunt, const char *text)
+{
+    hunt->failed = true;
+    snprintf(hunt->failed_text, sizeof hunt->failed_text, "%s", text);
+}
+
+/* The n-th attempt: the variants of the pair that is told, then two of each repeat, then the pair
+ * interleaved, where it changed places and nothing came of it. */
 static bool attempt_of(const struct hunt *hunt, size_t n, size_t *pair,
                        enum invert_variant *variant)
 {
-    if (n < INVERT_VARIANTS) {
-        *pair = 0;
+    size_t repeats = hunt->pairs.count > 0 ? 2 * (hunt->pairs.count - 1) : 0;
+    *pair = 0;
+    if (n < INVERT_TORN) {
         *variant = (enum invert_variant)n;
-    } else {
-        *pair = 1 + (n - INVERT_VARIANTS) / 2;
-        *variant = n % 2 ? INVERT_LATE : INVERT_NEAR;
+        return hunt->pairs.count > 0;
     }
-    return *pair < hunt->pairs.count;
+    n -= INVERT_TORN;
+    if (n < repeats) {
+        *pair = 1 + n / 2;
+        *variant = n % 2 ? INVERT_LATE : INVERT_NEAR;
+        return true;
+    }
+    n += INVERT_TORN - repeats;
+    *variant = (enum invert_variant)n;
+    return n < INVERT_VARIANTS && hunt->found.there;
 }
 
 /* Starts the next trial of a finding that has one; false when there is none. */
 static bool start_next(struct witness_search *search, struct hunt *hunt, size_t *started)
 {
-    const struct outcome *reference = search->reference;
+    const struct trial_outcome *reference = search->reference;
     enum invert_variant variant;
     size_t pair;
     while (!hunt->done && attempt_of(hunt, hunt->attempt, &pair, &variant)) {
         struct plan plan;
         struct trial trial;
+        struct ssan_error err = {.text = "out of memory"};
         bool there, fine = invert_plan(&reference->model, &reference->facts,
-                                       &hunt->pairs.items[pair], variant, &plan, &there);
+                                       &hunt->pairs.items[pair], variant, &plan, &there) &&
+                           plan_copy_places(&plan, &search->options->plan);
         *started = hunt->attempt++;
         trial = witness_trial(search, plan.policy, &plan);
-        hunt->under_way = fine && there && trials_start(search->trials, &trial, NULL) == SSAN_OK;
+        hunt->under_way = fine && there && trials_start(search->trials, &trial, &err) == SSAN_OK;
         plan_finish(&plan);
         if (hunt->under_way) {
             return true;
         }
-        hunt->done = !fine || (there && !hunt->under_way);
+        hunt->done = !fine || there;
+        if (hunt->done) {
+            fail_hunt(hunt, err.text);
+        }
     }
     hunt->done = true;
     return false;
@@ -102,26 +124,41 @@ static bool start_next(struct witness_search *search, struct hunt *hunt, size_t 
 static void judge_trial(struct witness_search *search, struct report *report, struct hunt *hunt,
                         size_t attempt, const struct trial_result *result)
 {
-    struct outcome outcome = {0};
+    struct trial_outcome outcome = {0};
     enum invert_variant variant;
     enum invert_result turned = INVERT_DIVERGED;
+    struct ssan_error err = {0};
     size_t pair;
     (void)attempt_of(hunt, attempt, &pair, &variant);
-    if (result->status || result->infeasible) {
-        hunt->infeasible = true;
-        snprintf(hunt->detail, sizeof hunt->detail, "%.255s",
-                 result->status ? result->text : result->infeasible_text);
+    if (result->status) {
+        fail_hunt(hunt, result->text);
         return;
     }
-    if (outcome_read(&outcome, result, NULL) == SSAN_OK) {
+    if (result->infeasible) {
+        hunt->infeasible = true;
+        snprintf(hunt->infeasible_text, sizeof hunt->infeasible_text, "%s",
+                 result->infeasible_text);
+        return;
+    }
+    if (result->processes > 0 && outcome_read(&outcome, result, &err) != SSAN_OK) {
+        outcome_close(&outcome);
+        fail_hunt(hunt, err.text);
+        return;
+    }
+    if (result->processes > 0) {
         turned = invert_check(&search->reference->model, &hunt->pairs.items[pair], &outcome.model,
                               &outcome.facts);
     }
     hunt->kept |= turned == INVERT_KEPT;
     hunt->diverged |= turned == INVERT_DIVERGED;
     if (turned == INVERT_DONE) {
-        hunt->done |= witness_note(search, report, hunt->finding, &hunt->pairs.items[pair], variant,
-                                   &outcome, &hunt->found);
+        enum witness_kind kind =
+            witness_note(search, report, hunt->finding, &hunt->pairs.items[pair], variant, &outcome,
+                         &hunt->found);
+        hunt->done |= kind == WITNESS_SHOWN;
+        if (kind == WITNESS_FAILED) {
+            fail_hunt(hunt, out_of_memory.detail);
+        }
     }
     outcome_close(&outcome);
 }
@@ -141,9 +178,13 @@ static void search_all(struct witness_search *search, struct report *report, str
     while (more && !search->trials->interrupted) {
         for (i = 0; i < count && trials_has_room(search->trials); i++) {
             struct waiting one = {.hunt = i};
-            if (witness_left(search) > least && !hunts[i].under_way && !hunts[i].done &&
-                VEC_RESERVE(&waiting, waiting.count + 1) &&
-                start_next(search, &hunts[i], &one.attempt)) {
+            if (witness_left(search) <= least || hunts[i].under_way || hunts[i].done) {
+                continue;
+            }
+            if (!VEC_RESERVE(&waiting, waiting.count + 1)) {
+                fail_hunt(&hunts[i], out_of_memory.detail);
+                hunts[i].done = true;
+            } else if (start_next(search, &hunts[i], &one.attempt)) {
                 waiting.items[waiting.count++] = one;
             }
         }
@@ -178,9 +219,16 @@ static enum witness_kind no_pair(const struct report *report, const struct findi
     return then == ROP_FREE || then == ROP_ALLOC ? WITNESS_CALL : WITNESS_MISSED;
 }
 
-static enum witness_kind kind_without(const struct report *report, const struct hunt *hunt,
-                                      bool out_of_time)
+static enum witness_kind kind_without(const struct witness_search *search,
+                                      const struct report *report, const struct hunt *hunt)
 {
+    bool out_of_time = !hunt->done;
+    if (search->reference->result->processes > 1) {
+        return WITNESS_PROCESSES;
+    }
+    if (hunt->failed) {
+        return WITNESS_FAILED;
+    }
     if (hunt->pairs.count == 0) {
         return no_pair(report, hunt->finding);
     }
@@ -193,21 +241,28 @@ static enum witness_kind kind_without(const struct report *report, const struct 
                             : WITNESS_MISSED;
 }
 
+static const char *detail_of(struct report *report, const struct hunt *hunt, enum witness_kind kind)
+{
+    const char *text = kind == WITNESS_FAILED       ? hunt->failed_text
+                       : kind == WITNESS_INFEASIBLE ? hunt->infeasible_text
+                                                    : "";
+    return *text ? arena_strdup(&report->arena, text) : NULL;
+}
+
 static void settle(struct witness_search *search, struct report *report, struct hunt *hunt)
 {
     struct witness *witness = arena_alloc(&report->arena, sizeof *witness);
     if (!witness) {
+        hunt->finding->witness = &out_of_memory;
         return;
     }
     if (hunt->found.there) {
         witness_replay(search, report, hunt->finding, &hunt->found);
         *witness = hunt->found.witness;
     } else {
-        *witness = (struct witness){.kind = kind_without(report, hunt, !hunt->done)};
+        *witness = (struct witness){.kind = kind_without(search, report, hunt)};
         witness->memory.buffer = -1;
-        witness->detail = witness->kind == WITNESS_INFEASIBLE && hunt->detail[0]
-                              ? arena_strdup(&report->arena, hunt->detail)
-                              : NULL;
+        witness->detail = detail_of(report, hunt, witness->kind);
     }
     hunt->finding->witness = witness;
 }
@@ -218,7 +273,8 @@ static bool is_wanted(const struct finding *finding)
            finding->first.op >= 0 && finding->then.op >= 0;
 }
 
-static bool make_hunts(struct witness_search *search, struct report *report, struct hunt *hunts,
+/* One for each finding that wants a witness. */
+static void make_hunts(struct witness_search *search, struct report *report, struct hunt *hunts,
                        size_t *count)
 {
     size_t i;
@@ -234,27 +290,26 @@ static bool make_hunts(struct witness_search *search, struct report *report, str
             !invert_find(&search->reference->model, &search->reference->facts,
                          report->ops[finding->first.op].position,
                          report->ops[finding->then.op].position, INSTANCES, &hunt->pairs)) {
-            return false;
+            fail_hunt(hunt, out_of_memory.detail);
         }
     }
-    return true;
 }
 
 void witness_findings(struct witness_search *search, struct report *report)
 {
     struct hunt *hunts = mem_zalloc(report->finding_count + 1, sizeof *hunts);
     size_t count = 0, i;
-    if (hunts && make_hunts(search, report, hunts, &count)) {
-        search_all(search, report, hunts, count);
-        for (i = 0; i < count; i++) {
-            settle(search, report, &hunts[i]);
-            if (search->reference->result->processes > 1 && hunts[i].finding->witness) {
-                struct witness *witness = (struct witness *)hunts[i].finding->witness;
-                witness->kind = WITNESS_PROCESSES;
-            }
+    for (i = 0; !hunts && i < report->finding_count; i++) {
+        if (is_wanted(report->findings[i])) {
+            report->findings[i]->witness = &out_of_memory;
         }
     }
-    for (i = 0; hunts && i < count; i++) {
+    if (hunts) {
+        make_hunts(search, report, hunts, &count);
+        search_all(search, report, hunts, count);
+    }
+    for (i = 0; i < count; i++) {
+        settle(search, report, &hunts[i]);
         mem_free(hunts[i].pairs.items);
         witness_found_finish(&hunts[i].found);
     }

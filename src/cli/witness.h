@@ -12,13 +12,14 @@
 struct witness_search {
     const struct options *options;
     struct trials *trials;
-    const struct trial *base;        /* what each trial has in common */
-    const struct outcome *reference; /* of the first run */
+    const struct trial *base;              /* what each trial has in common */
+    const struct trial_outcome *reference; /* of the first run */
     struct outcome_noise noise;
     struct timespec begun; /* the time of --time counts from here */
 };
 
-/* Sets `witness` of every error finding that is not suppressed. */
+/* Sets `witness` of every error finding that is not suppressed; what keeps a search from its end
+ * stands there. */
 void witness_findings(struct witness_search *search, struct report *report);
 
 /* Sets the report's diagnosis (--bisect), behind witness_findings. */
@@ -26,9 +27,6 @@ void witness_bisect(struct witness_search *search, struct report *report);
 
 /* Seconds that are left. */
 double witness_left(const struct witness_search *search);
-/* One trial under a plan, with what it gave. False when it gave nothing: *result says why. */
-bool witness_try(struct witness_search *search, const char *schedule, const struct plan *plan,
-                 struct outcome *outcome, const struct trial_result **result);
 /* How long a trial may run. */
 double witness_limit(const struct witness_search *search);
 

@@ -5,17 +5,18 @@
  * first that turns the pair round again, with an effect if there was one, is printed. */
 #include "cli/witness_replay.h"
 
-#include "cli/output.h"
+#include "cli/keep.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #define SHORT_ITEMS 20   /* a list that a command line shows */
 #define ORDER_MOST  256  /* operations that a report names */
 #define WORDS_MOST  4000 /* bytes of a schedule that a command line is made of */
 #define CANDIDATES  7
+
+#define FILE_CANDIDATE 4
 
 /* "s1.2" of each listed item. */
 static bool fill_order(struct report *report, const struct plan *order, struct witness *witness)
@@ -48,27 +49,28 @@ static bool describe_order(struct report *report, const struct witness_found *fo
     return fill_order(report, order, witness);
 }
 
-bool witness_note(struct witness_search *search, struct report *report,
-                  const struct finding *finding, const struct invert_pair *pair,
-                  enum invert_variant variant, const struct outcome *outcome,
-                  struct witness_found *found)
+enum witness_kind witness_note(struct witness_search *search, struct report *report,
+                               const struct finding *finding, const struct invert_pair *pair,
+                               enum invert_variant variant, const struct trial_outcome *outcome,
+                               struct witness_found *found)
 {
-    const struct outcome *reference = search->reference;
-    struct witness witness = {.memory.buffer = -1};
-    bool there, visible = outcome_compare(report, reference, outcome, &search->noise,
-                                          finding->buffer, &witness);
-    if (found->there && (found->visible || !visible)) {
-        return visible;
+    const struct trial_outcome *reference = search->reference;
+    struct witness witness = {.memory.buffer = -1, .interleaved = variant >= INVERT_TORN};
+    enum witness_kind kind =
+        outcome_compare(report, reference, outcome, &search->noise, finding->buffer, &witness);
+    bool there;
+    if (kind == WITNESS_FAILED || (found->there && (found->visible || kind == WITNESS_SILENT))) {
+        return kind;
     }
-    witness.kind = visible ? WITNESS_SHOWN : WITNESS_SILENT;
     witness_found_finish(found);
     found->pair = *pair;
-    found->visible = visible;
+    found->variant = variant;
+    found->visible = kind == WITNESS_SHOWN;
     found->there =
         invert_plan(&reference->model, &reference->facts, pair, variant, &found->plan, &there) &&
         invert_replay(&outcome->model, &found->order) && describe_order(report, found, &witness);
     found->witness = witness;
-    return visible;
+    return found->there ? kind : WITNESS_FAILED;
 }
 
 void witness_found_finish(struct witness_found *found)
@@ -102,35 +104,40 @@ static bool add_pair(const struct witness_search *search, const struct witness_f
     return fine;
 }
 
+/* Keeps the whole plan in a file, `path`. */
 static bool add_file(const struct witness_search *search, const struct finding *finding,
-                     const struct plan *plan, struct strbuf *words)
+                     const struct witness_found *found, struct strbuf *words, struct strbuf *path)
 {
-    const char *keep = search->options->keep;
-    struct strbuf text = {0};
-    struct ssan_error err = {0};
-    char path[4096];
-    bool fine;
-    if (!keep) {
-        return false;
-    }
-    (void)mkdir(keep, 0777);
-    snprintf(path, sizeof path, "%s/streamsan-witness-%s.schedule", keep, finding->id);
-    plan_print(plan, &text);
-    fine = output_write(path, -1, &text, &err) == SSAN_OK;
-    if (!fine) {
+    const struct trial_outcome *reference = search->reference;
+    struct plan plan = {0};
+    struct ssan_error err = {.status = SSAN_NO_MEMORY, .text = "out of memory"};
+    char name[64];
+    bool there;
+    snprintf(name, sizeof name, "streamsan-witness-%s.schedule", finding->id);
+    if (invert_plan(&reference->model, &reference->facts, &found->pair, found->variant, &plan,
+                    &there) &&
+        plan_copy_places(&plan, &search->options->plan) &&
+        keep_path(search->options->keep, name, path, &err) == SSAN_OK &&
+        keep_plan(strbuf_text(path), &plan, &err) == SSAN_OK) {
+        strbuf_printf(words, "file:%s", strbuf_text(path));
+    } else {
         fprintf(stderr, "streamsan witness: %s\n", err.text);
+        strbuf_finish(path);
     }
-    strbuf_printf(words, "file:%s", path);
-    strbuf_finish(&text);
-    return fine;
+    plan_finish(&plan);
+    return words->length > 0;
 }
 
 /* The n-th candidate; false when there is none. */
 static bool candidate(const struct witness_search *search, const struct finding *finding,
-                      const struct witness_found *found, unsigned n, struct strbuf *words)
+                      const struct witness_found *found, unsigned n, struct strbuf *words,
+                      struct strbuf *path)
 {
     const struct plan *plan = &found->plan;
     bool lazy = strcmp(plan->policy, "lazy") == 0, one_thread = plan->calls.count == 0;
+    if (plan->togethers.count > 0 && n != FILE_CANDIDATE) {
+        return false; /* no list says it */
+    }
     switch (n) {
     case 0:
         strbuf_puts(words, plan->policy);
@@ -142,8 +149,8 @@ static bool candidate(const struct witness_search *search, const struct finding 
         return one_thread && lazy && plan->items.count <= SHORT_ITEMS && add_order(plan, words);
     case 3:
         return one_thread && add_pair(search, found, words);
-    case 4:
-        return add_file(search, finding, plan, words);
+    case FILE_CANDIDATE:
+        return search->options->keep && add_file(search, finding, found, words, path);
     case 5:
         return lazy && add_order(plan, words) && words->length <= WORDS_MOST;
     default:
@@ -173,15 +180,15 @@ static bool take_replay(struct witness_search *search, struct report *report,
                         const struct trial_result *result, struct witness *witness,
                         struct plan *order)
 {
-    struct outcome outcome = {0};
+    struct trial_outcome outcome = {0};
     bool good =
         !result->status && !result->infeasible && outcome_read(&outcome, result, NULL) == SSAN_OK &&
         invert_check(&search->reference->model, &found->pair, &outcome.model, &outcome.facts) ==
-            INVERT_DONE;
-    bool visible = good && outcome_compare(report, search->reference, &outcome, &search->noise,
-                                           finding->buffer, witness);
-    witness->kind = visible ? WITNESS_SHOWN : WITNESS_SILENT;
-    good = good && visible >= found->visible && (!order || invert_replay(&outcome.model, order));
+            INVERT_DONE &&
+        outcome_compare(report, search->reference, &outcome, &search->noise, finding->buffer,
+                        witness) != WITNESS_FAILED;
+    good = good && (witness->kind == WITNESS_SHOWN) >= found->visible &&
+           (!order || invert_replay(&outcome.model, order));
     outcome_close(&outcome);
     return good;
 }
@@ -191,7 +198,7 @@ static bool replay_first(struct witness_search *search, struct report *report,
                          const struct finding *finding, struct witness_found *found,
                          const char *words, struct plan *plan)
 {
-    struct witness witness = {.memory.buffer = -1};
+    struct witness witness = {.memory.buffer = -1, .interleaved = found->witness.interleaved};
     struct trial trial = witness_trial(search, words, plan);
     const struct trial_result *result = trials_run(search->trials, &trial);
     struct plan order = {0};
@@ -237,12 +244,26 @@ static void replay_rest(struct witness_search *search, struct report *report,
     }
 }
 
+/* What `run` takes to leave out and to add the same. */
+static size_t add_options(const char **all, size_t used, const char *option,
+                          const char *const *words, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        all[used++] = option;
+        all[used++] = words[i];
+    }
+    return used;
+}
+
+/* A file says by itself what the options leave out and add. */
 static const char *const *command(struct report *report, const struct options *options,
-                                  const char *words)
+                                  const char *words, bool is_file)
 {
     static const char *const begin[] = {"streamsan", "run", "--schedule"};
     size_t count = (size_t)options->argument_count, used = 0, i;
-    const char **all = arena_alloc(&report->arena, (count + 6) * sizeof *all);
+    size_t added = 2 * (options->ignore.count + options->serialize.count);
+    const char **all = arena_alloc(&report->arena, (count + added + 6) * sizeof *all);
     if (!all) {
         return NULL;
     }
@@ -250,6 +271,11 @@ static const char *const *command(struct report *report, const struct options *o
         all[used++] = begin[i];
     }
     all[used++] = arena_strdup(&report->arena, words);
+    if (!is_file) {
+        used = add_options(all, used, "--ignore", options->ignore.items, options->ignore.count);
+        used = add_options(all, used, "--serialize", options->serialize.items,
+                           options->serialize.count);
+    }
     all[used++] = "--";
     for (i = 0; i < count; i++) {
         all[used++] = options->arguments[i];
@@ -258,28 +284,44 @@ static const char *const *command(struct report *report, const struct options *o
     return all[3] ? all : NULL;
 }
 
+/* Replays the words; when they show it again they become those of the witness. */
+static bool try_words(struct witness_search *search, struct report *report,
+                      const struct finding *finding, struct witness_found *found, const char *words,
+                      bool is_file)
+{
+    struct plan plan = {0};
+    bool good = plan_read(&plan, words, NULL) == SSAN_OK &&
+                (is_file || plan_copy_places(&plan, &search->options->plan));
+    if (good) {
+        found->witness.repeats = 1; /* none of them is the same so far */
+        good = replay_first(search, report, finding, found, words, &plan);
+    }
+    if (good) {
+        replay_rest(search, report, finding, found, words, &plan);
+        found->witness.replay = command(report, search->options, words, is_file);
+    }
+    plan_finish(&plan);
+    return good;
+}
+
 void witness_replay(struct witness_search *search, struct report *report,
                     const struct finding *finding, struct witness_found *found)
 {
-    bool good = false, tried = false;
+    bool good = false;
     unsigned n;
     for (n = 0; n < CANDIDATES && !good && !trials_interrupted(search->trials) &&
-                (!tried || witness_left(search) > 0);
+                (found->witness.repeats == 0 || witness_left(search) > 0);
          n++) {
-        struct strbuf words = {0};
-        struct plan plan = {0};
-        if (candidate(search, finding, found, n, &words) && !words.failed &&
-            plan_read(&plan, strbuf_text(&words), NULL) == SSAN_OK) {
-            tried = true;
-            found->witness.repeats = 1; /* none of them is the same so far */
-            good = replay_first(search, report, finding, found, strbuf_text(&words), &plan);
-            if (good) {
-                replay_rest(search, report, finding, found, strbuf_text(&words), &plan);
-                found->witness.replay = command(report, search->options, strbuf_text(&words));
-                found->witness.saved = strncmp(strbuf_text(&words), "file:", 5) == 0;
-            }
+        struct strbuf words = {0}, path = {0};
+        if (candidate(search, finding, found, n, &words, &path) && !words.failed) {
+            good =
+                try_words(search, report, finding, found, strbuf_text(&words), n == FILE_CANDIDATE);
         }
-        plan_finish(&plan);
+        if (!good && path.length > 0) {
+            unlink(strbuf_text(&path));
+        }
         strbuf_finish(&words);
+        strbuf_finish(&path);
     }
+    found->witness.needs_file = !good && !search->options->keep;
 }

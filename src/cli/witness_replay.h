@@ -10,7 +10,8 @@
 struct witness_found {
     bool there, visible;
     struct invert_pair pair;
-    struct plan plan;  /* under which it happened */
+    enum invert_variant variant;
+    struct plan plan;  /* under which it happened, without what the options leave out or add */
     struct plan order; /* all items in the order in which they ran */
     struct witness witness;
 };
@@ -19,12 +20,12 @@ struct witness_found {
 struct trial witness_trial(const struct witness_search *search, const char *schedule,
                            const struct plan *plan);
 
-/* A trial turned the pair round: keeps it, unless something better was found before. True when the
- * effect is visible. */
-bool witness_note(struct witness_search *search, struct report *report,
-                  const struct finding *finding, const struct invert_pair *pair,
-                  enum invert_variant variant, const struct outcome *outcome,
-                  struct witness_found *found);
+/* A trial turned the pair round: keeps it, unless something better was found before. SHOWN when the
+ * effect is visible, else SILENT; FAILED when out of memory. */
+enum witness_kind witness_note(struct witness_search *search, struct report *report,
+                               const struct finding *finding, const struct invert_pair *pair,
+                               enum invert_variant variant, const struct trial_outcome *outcome,
+                               struct witness_found *found);
 
 /* Chooses the shortest words for `run --schedule` that show it again, and counts how often they do.
  */

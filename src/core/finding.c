@@ -33,13 +33,25 @@ const char *fix_word(enum fix_kind kind)
 const char *witness_word(enum witness_kind kind)
 {
     static const char *const words[] = {
-        [WITNESS_SHOWN] = "shown",         [WITNESS_SILENT] = "silent",
-        [WITNESS_ORDERED] = "ordered",     [WITNESS_ALWAYS] = "always",
-        [WITNESS_CALL] = "call",           [WITNESS_INFEASIBLE] = "infeasible",
-        [WITNESS_MISSED] = "missed",       [WITNESS_DIVERGED] = "diverged",
-        [WITNESS_PROCESSES] = "processes", [WITNESS_NO_TIME] = "no-time",
+        [WITNESS_SHOWN] = "shown",     [WITNESS_SILENT] = "silent",
+        [WITNESS_ORDERED] = "ordered", [WITNESS_ALWAYS] = "always",
+        [WITNESS_CALL] = "call",       [WITNESS_INFEASIBLE] = "infeasible",
+        [WITNESS_MISSED] = "missed",   [WITNESS_DIVERGED] = "diverged",
+        [WITNESS_FAILED] = "failed",   [WITNESS_PROCESSES] = "processes",
+        [WITNESS_NO_TIME] = "no-time",
     };
     return words[kind];
+}
+
+const char *diagnosis_limit_word(enum diagnosis_limit limit)
+{
+    static const char *const words[] = {
+        [DIAGNOSIS_NO_LIMIT] = NULL,
+        [DIAGNOSIS_TIME] = "time",
+        [DIAGNOSIS_LINES] = "lines",
+        [DIAGNOSIS_FAILED] = "failed",
+    };
+    return words[limit];
 }
 
 /* All that a report points to lies in its arena, byte sets of findings included. */

@@ -171,6 +171,7 @@ enum witness_kind {
     WITNESS_INFEASIBLE, /* the schedules that were tried could not be followed: `detail` */
     WITNESS_MISSED,     /* they were followed, and the two did not change places */
     WITNESS_DIVERGED,   /* the program took another way under each */
+    WITNESS_FAILED,     /* a failure of ours came in between: `detail` */
     WITNESS_PROCESSES,  /* not searched: the program has several processes with CUDA operations */
     WITNESS_NO_TIME,    /* not searched to the end: the time was over */
 };
@@ -204,12 +205,12 @@ struct witness {
     const char *detail;
     const char *const *order; /* ids of operations in the order in which they ran */
     size_t order_count;
-    uint64_t orders_total, orders_wrong; /* total 0: unknown */
+    bool interleaved; /* block by block in turns, which no list of the order says */
     struct witness_exit exit;
     struct witness_output output;
     struct witness_memory memory;
     const char *const *replay;    /* words of the command, NULL-terminated; NULL: none */
-    bool saved;                   /* the schedule stands in a file that `replay` names */
+    bool needs_file;              /* no short words did it, and a file was not asked for */
     uint32_t reproduced, repeats; /* of the replays that were run */
 };
 
@@ -219,6 +220,15 @@ struct diagnosis_wait {
     const char *what, *stream; /* "scale", "producer"; NULL: unknown */
 };
 
+enum diagnosis_limit {
+    DIAGNOSIS_NO_LIMIT,
+    DIAGNOSIS_TIME,   /* the time was over */
+    DIAGNOSIS_LINES,  /* the lines that are known don't cure it */
+    DIAGNOSIS_FAILED, /* a trial could not be run or read */
+};
+
+const char *diagnosis_limit_word(enum diagnosis_limit limit); /* NULL, time, lines, failed */
+
 /* What `witness --bisect` found out about a run with a wrong result: where added waits cure it.
  * Never a fix: it tells where the order is missing, not which. */
 struct diagnosis {
@@ -227,7 +237,8 @@ struct diagnosis {
     bool smallest; /* none of `waits` can be left out */
     const struct diagnosis_wait *waits;
     size_t wait_count;
-    uint64_t tried; /* sets of waits that were run */
+    uint64_t tried;             /* sets of waits that were run */
+    enum diagnosis_limit limit; /* what came before the end of the search */
 };
 
 struct finding {

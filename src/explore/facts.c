@@ -1,5 +1,6 @@
-/* One pass over the trace, and searches in what it left. Cost: a search is linear in the
- * operations. */
+/* One pass over the trace, and searches in what it left. Cost: a width is looked for in all
+ * operations, and in all sets of accesses for each kernel that may have written the byte; a host
+ * access by number in all of them, by position in their logarithm. */
 #include "explore/facts.h"
 
 static bool on_host_access(struct facts *facts, const struct ssan_ev_host_access *access)

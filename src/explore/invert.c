@@ -3,13 +3,15 @@
  * Invariant: every list is in an order that the model allows, with nothing between two items that
  * the host has to see first: items are listed in order of submission, but for `first`, which comes
  * last, and the host joins `first` only behind the submission of all that is listed before it.
- * Cost: linear in the items for a plan. */
+ * Cost: a plan asks the model once or twice for each item; repeats are looked for in one pass over
+ * the items and host accesses, and in SAMPLES x PARTNER_DISTANCE items. */
 #include "explore/invert.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SAMPLES 64 /* of later instances of `then` that are looked at */
+#define SAMPLES          64   /* of later instances of `then` that are looked at */
+#define PARTNER_DISTANCE 4096 /* items between the two of a repeat */
 
 static uint32_t item_at(const struct model *model, uint64_t position)
 {
@@ -65,7 +67,7 @@ static uint32_t partner(const struct model *model, uint32_t first, uint32_t then
             model_conflict(model, i, then)) {
             return i;
         }
-        if (then - i > 4096) {
+        if (then - i > PARTNER_DISTANCE) {
             break;
         }
     }
@@ -95,26 +97,31 @@ static bool add_repeats(const struct model *model, const struct invert_pair *pai
     return fine;
 }
 
+static bool is_before_host(const struct model_item *item, const struct fact_host *host,
+                           const struct model_item *like)
+{
+    return item->submitted < host->position && !item->is_void && alike(item, like);
+}
+
 /* Later host accesses at the same place, each with the latest item like `first` before it. */
 static bool add_host_repeats(const struct model *model, const struct facts *facts,
                              const struct invert_pair *pair, const struct fact_host *host,
                              size_t most, struct invert_pairs *pairs)
 {
+    uint32_t end = (uint32_t)model->items.count;
     bool fine = true;
     for (size_t i = facts->hosts.count; fine && i-- > 0 && pairs->count < most;) {
         const struct fact_host *other = &facts->hosts.items[i];
-        uint32_t first = MODEL_NONE;
+        uint32_t first;
         if (other->position <= host->position || other->site != host->site ||
             other->thread != host->thread || other->op != 0) {
             continue;
         }
-        for (uint32_t k = 0; k < model->items.count; k++) {
-            const struct model_item *item = &model->items.items[k];
-            if (item->submitted < other->position && !item->is_void &&
-                alike(item, &model->items.items[pair->first])) {
-                first = k;
-            }
+        while (end > 0 && !is_before_host(&model->items.items[end - 1], other,
+                                          &model->items.items[pair->first])) {
+            end--; /* not before earlier accesses either */
         }
+        first = end > 0 ? end - 1 : MODEL_NONE;
         if (first != MODEL_NONE && !joined_at(model, first, other->position)) {
             fine = VEC_PUSH(pairs,
                             (struct invert_pair){first, MODEL_NONE, other->thread, other->number});
@@ -194,6 +201,24 @@ static bool plan_late(const struct model *model, const struct invert_pair *pair,
     return fine && list(model, pair->first, plan);
 }
 
+/* What either needs, then the two in turns. */
+static bool plan_torn(const struct model *model, const struct invert_pair *pair, uint64_t seed,
+                      struct plan *plan, bool *there)
+{
+    bool fine = true;
+    *there = model->items.items[pair->first].kind == SSAN_op_kind_KERNEL &&
+             model->items.items[pair->then].kind == SSAN_op_kind_KERNEL;
+    for (uint32_t i = 0; fine && *there && i < pair->then; i++) {
+        if (i != pair->first &&
+            (is_before(model, i, pair->first) || is_before(model, i, pair->then))) {
+            fine = list(model, i, plan);
+        }
+    }
+    return fine && (!*there || (VEC_PUSH(&plan->togethers,
+                                         (struct plan_together){plan->items.count, 2, seed}) &&
+                                list(model, pair->then, plan) && list(model, pair->first, plan)));
+}
+
 /* Something that is submitted behind the host's access and may run before `first`. */
 static uint32_t holder(const struct model *model, const struct facts *facts,
                        const struct invert_pair *pair)
@@ -255,13 +280,18 @@ bool invert_plan(const struct model *model, const struct facts *facts,
     bool fine;
     memset(plan, 0, sizeof *plan);
     snprintf(plan->policy, sizeof plan->policy, "%s", variant == INVERT_EAGER ? "eager" : "lazy");
-    *there = true;
+    *there = pair->then != MODEL_NONE || variant < INVERT_TORN;
+    if (!*there) {
+        return true;
+    }
     if (pair->then == MODEL_NONE) {
         fine = plan_host(model, facts, pair, variant, plan, there);
     } else if (variant == INVERT_NEAR) {
         fine = plan_near(model, pair, plan);
     } else if (variant == INVERT_LATE) {
         fine = plan_late(model, pair, plan);
+    } else if (variant >= INVERT_TORN) {
+        fine = plan_torn(model, pair, variant - INVERT_TORN + 1, plan, there);
     } else {
         fine = list(model, pair->then, plan) && list(model, pair->first, plan);
     }

@@ -29,7 +29,7 @@ bool search_plan_base(const struct search *search, const char *policy, struct pl
             return false;
         }
     }
-    return !search->limits.places || search_copy_places(plan, search->limits.places);
+    return !search->limits.places || plan_copy_places(plan, search->limits.places);
 }
 
 /* A class by one of its orders (NULL: the one that was run), and what it keeps early. */

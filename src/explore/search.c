@@ -33,25 +33,6 @@ bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t 
     return true;
 }
 
-bool search_copy_places(struct plan *into, const struct plan *plan)
-{
-    for (size_t i = 0; i < plan->places.count; i++) {
-        struct plan_place place = plan->places.items[i];
-        place.module = mem_strdup(place.module);
-        if (!place.module || !VEC_PUSH(&into->places, place)) {
-            mem_free(place.module);
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->serialize_streams.count; i++) {
-        if (!VEC_PUSH(&into->serialize_streams, plan->serialize_streams.items[i])) {
-            return false;
-        }
-    }
-    into->serialize_all = plan->serialize_all;
-    return !plan->note || plan_add_note(into, plan->note);
-}
-
 static bool plan_copy(struct plan *into, const struct plan *plan)
 {
     memcpy(into->policy, plan->policy, sizeof into->policy);
@@ -75,7 +56,7 @@ static bool plan_copy(struct plan *into, const struct plan *plan)
             return false;
         }
     }
-    return search_copy_places(into, plan);
+    return plan_copy_places(into, plan);
 }
 
 static bool same_output(const struct search *search, const struct outcome *a,

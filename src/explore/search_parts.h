@@ -15,8 +15,6 @@ struct search_early {
 bool search_early_of(const struct run *run, const struct search_bys *bys,
                      struct search_early *early);
 bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t count);
-/* Appends what is ignored and serialized. False when out of memory. */
-bool search_copy_places(struct plan *into, const struct plan *plan);
 /* Sets the policy, the order of calls and the places of a plan. False when out of memory. */
 bool search_plan_base(const struct search *search, const char *policy, struct plan *plan);
 

@@ -84,18 +84,14 @@ static json_t *output_value(struct json_build *build, const struct witness_outpu
 json_t *json_witness(struct json_build *build, const struct witness *witness)
 {
     json_t *object;
-    bool known;
     if (!witness) {
         return json_null();
     }
-    known = witness->orders_total > 0;
     object = json_object();
     json_put(build, object, "kind", json_text(witness_word(witness->kind)));
     json_put(build, object, "detail", json_text(witness->detail));
     json_put(build, object, "order", strings(build, witness->order, witness->order_count));
-    json_put(build, object, "orders_total", json_number_or_null(witness->orders_total));
-    json_put(build, object, "orders_wrong",
-             known ? json_number(witness->orders_wrong) : json_null());
+    json_put(build, object, "interleaved", json_boolean(witness->interleaved));
     json_put(build, object, "effect", effect(build, &witness->memory));
     json_put(build, object, "output", output_value(build, &witness->output));
     json_put(build, object, "exit", exit_value(build, &witness->exit));
@@ -125,6 +121,7 @@ json_t *json_diagnosis(struct json_build *build, const struct diagnosis *diagnos
     json_put(build, object, "wrong", json_boolean(diagnosis->wrong));
     json_put(build, object, "cured", json_boolean(diagnosis->cured));
     json_put(build, object, "smallest", json_boolean(diagnosis->smallest));
+    json_put(build, object, "limit", json_text(diagnosis_limit_word(diagnosis->limit)));
     json_put(build, object, "waits", waits);
     json_put(build, object, "tried", json_number(diagnosis->tried));
     return object;

@@ -33,6 +33,15 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
         for (i = 0; i < witness->order_count; i++) {
             strbuf_printf(out, " %s", label_of(report, witness->order[i]));
         }
+        strbuf_puts(out, witness->interleaved ? ", the two interleaved by block," : "");
+        return;
+    }
+    if (witness->interleaved) {
+        strbuf_puts(out, "interleaving ");
+        words_subject(out, report, finding->first.op);
+        strbuf_puts(out, " and ");
+        words_subject(out, report, finding->then.op);
+        strbuf_puts(out, " by block");
         return;
     }
     words_subject(out, report, finding->then.op);
@@ -94,10 +103,6 @@ static void effects(struct strbuf *out, const struct report *report, const struc
         strbuf_puts(out, separator);
         add_ends(out, &witness->exit);
     }
-    if (witness->orders_total > 0) {
-        strbuf_printf(out, " (%" PRIu64 " of %" PRIu64 " orders give a wrong result)",
-                      witness->orders_wrong, witness->orders_total);
-    }
 }
 
 /* True for words that a shell leaves as they are. */
@@ -131,10 +136,10 @@ static void replay(struct strbuf *out, const struct witness *witness)
     if (!witness->replay) {
         if (witness->kind == WITNESS_SHOWN || witness->kind == WITNESS_SILENT) {
             layout_wrap(out, NULL,
-                        witness->repeats > 0
-                            ? "no words of --schedule showed it again"
-                            : "its schedule is long: --keep FOLDER writes it to a file that "
-                              "'streamsan run --schedule file:' takes");
+                        witness->needs_file
+                            ? "its schedule needs a file: --keep FOLDER writes one that "
+                              "'streamsan run --schedule file:' takes"
+                            : "no words of --schedule showed it again");
         }
         return;
     }
@@ -179,6 +184,12 @@ static void reason(struct strbuf *out, const struct report *report, const struct
     case WITNESS_DIVERGED:
         strbuf_puts(out, "none: the program took another way in the schedules that were tried");
         break;
+    case WITNESS_FAILED:
+        strbuf_puts(out, "not searched for to the end");
+        if (witness->detail) {
+            strbuf_printf(out, ": %s", witness->detail);
+        }
+        break;
     case WITNESS_PROCESSES:
         strbuf_puts(out, "not searched for: several processes of the program use CUDA");
         break;
@@ -221,12 +232,29 @@ static void add_wait(struct strbuf *out, const struct diagnosis_wait *wait)
     }
 }
 
+static void add_limit(struct strbuf *text, enum diagnosis_limit limit)
+{
+    static const char *const words[] = {
+        [DIAGNOSIS_NO_LIMIT] = "",
+        [DIAGNOSIS_TIME] = " (the time was over)",
+        [DIAGNOSIS_LINES] = " (waits at the lines that are known do not)",
+        [DIAGNOSIS_FAILED] = " (a trial could not be run)",
+    };
+    strbuf_puts(text, words[limit]);
+}
+
 static void diagnose(struct strbuf *text, const struct diagnosis *diagnosis)
 {
     size_t i;
     if (!diagnosis->wrong) {
         strbuf_puts(text, "no schedule that was run gave a wrong result, so there is nothing to "
                           "bisect");
+        add_limit(text, diagnosis->limit);
+        return;
+    }
+    if (!diagnosis->cured && diagnosis->limit) {
+        strbuf_puts(text, "it is not known whether waits of the host cure the wrong result");
+        add_limit(text, diagnosis->limit);
         return;
     }
     if (!diagnosis->cured) {
@@ -243,7 +271,8 @@ static void diagnose(struct strbuf *text, const struct diagnosis *diagnosis)
     strbuf_puts(text, diagnosis->wait_count == 0 ? "every item cures the wrong result"
                                                  : " cures the wrong result");
     if (!diagnosis->smallest) {
-        strbuf_puts(text, " (fewer may do: the time was over)");
+        strbuf_puts(text, ", and fewer may do");
+        add_limit(text, diagnosis->limit);
     }
     strbuf_puts(text,
                 "; where the order is missing stands above, and a wait of the host is no fix");

@@ -528,6 +528,26 @@ bool plan_add_note(struct plan *plan, const char *words)
     return true;
 }
 
+bool plan_copy_places(struct plan *plan, const struct plan *from)
+{
+    size_t i;
+    for (i = 0; i < from->places.count; i++) {
+        struct plan_place place = from->places.items[i];
+        place.module = mem_strdup(place.module);
+        if (!place.module || !VEC_PUSH(&plan->places, place)) {
+            mem_free(place.module);
+            return false;
+        }
+    }
+    for (i = 0; i < from->serialize_streams.count; i++) {
+        if (!VEC_PUSH(&plan->serialize_streams, from->serialize_streams.items[i])) {
+            return false;
+        }
+    }
+    plan->serialize_all |= from->serialize_all;
+    return !from->note || plan_add_note(plan, from->note);
+}
+
 bool plan_is_plain(const struct plan *plan)
 {
     return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&

@@ -78,6 +78,8 @@ enum ssan_status plan_parse(struct plan *plan, const char *name, const char *tex
 bool plan_item_read(const char *text, struct plan_item *item, const char **end);
 /* Adds words to the note; false when out of memory. */
 bool plan_add_note(struct plan *plan, const char *words);
+/* Appends what `from` ignores and serializes, and its note. False when out of memory. */
+bool plan_copy_places(struct plan *plan, const struct plan *from);
 /* True when the plan is no more than its policy. */
 bool plan_is_plain(const struct plan *plan);
 /* Appends the file that plan_parse reads back to the same plan. */

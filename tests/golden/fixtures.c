@@ -360,11 +360,11 @@ static void set_witness(struct report *report, struct finding *finding, struct w
 
 static void add_without(struct report *report)
 {
-    static const char *const ids[] = {"0000aaaa", "0000bbbb", "0000cccc", "0000dddd",
-                                      "0000eeee", "0000ffff", "1111aaaa", "1111bbbb"};
-    static const enum witness_kind kinds[] = {WITNESS_ORDERED,    WITNESS_ALWAYS, WITNESS_CALL,
-                                              WITNESS_INFEASIBLE, WITNESS_MISSED, WITNESS_DIVERGED,
-                                              WITNESS_PROCESSES,  WITNESS_NO_TIME};
+    static const char *const ids[] = {"0000aaaa", "0000bbbb", "0000cccc", "0000dddd", "0000eeee",
+                                      "0000ffff", "1111aaaa", "1111bbbb", "1111cccc"};
+    static const enum witness_kind kinds[] = {WITNESS_ORDERED,    WITNESS_ALWAYS,  WITNESS_CALL,
+                                              WITNESS_INFEASIBLE, WITNESS_MISSED,  WITNESS_DIVERGED,
+                                              WITNESS_PROCESSES,  WITNESS_NO_TIME, WITNESS_FAILED};
     size_t i;
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct finding *finding = add_finding(report, ids[i], CHECK_RAW, 1, 3);
@@ -375,7 +375,8 @@ static void add_without(struct report *report)
                     (struct witness){.kind = kinds[i],
                                      .detail = kinds[i] == WITNESS_INFEASIBLE
                                                    ? "s1.7 is due and was not submitted"
-                                                   : NULL,
+                                               : kinds[i] == WITNESS_FAILED ? "out of memory"
+                                                                            : NULL,
                                      .memory.buffer = -1});
     }
 }
@@ -387,7 +388,12 @@ void fixture_witnesses(struct report *report)
         "streamsan", "run",  "--schedule", "order:s1.1,s2.1,s2.2,s1.2,s1.3", "--", "./handover",
         "--name",    "it's", NULL};
     static const struct diagnosis_wait wait = {{FILE_NAME, NULL, 32, NULL}, "scale", "producer"};
-    static const struct diagnosis diagnosis = {true, true, true, &wait, 1, 4};
+    static const struct diagnosis diagnosis = {.wrong = true,
+                                               .cured = true,
+                                               .smallest = true,
+                                               .waits = &wait,
+                                               .wait_count = 1,
+                                               .tried = 4};
     struct finding *finding;
     fixture_handover(report);
     finding = report->findings[0];
@@ -395,8 +401,6 @@ void fixture_witnesses(struct report *report)
                 (struct witness){.kind = WITNESS_SHOWN,
                                  .order = order,
                                  .order_count = 5,
-                                 .orders_total = 10,
-                                 .orders_wrong = 7,
                                  .exit = {true, false, 2, 0, 0, 0},
                                  .output = {true, 3, "mismatches\t4095", "mismatches\t0"},
                                  .memory = {0, 1, 8190, "f32", "2", "3"},
