@@ -11,13 +11,10 @@
 #include "cli/plan_words.h"
 #include "cli/program.h"
 
-#include "report/suppress.h"
-
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Everything that is printed at the end. */
@@ -27,21 +24,19 @@ struct result {
     struct report report;
     struct verdict verdict;
     struct arena arena;
-    const char *reasons[8]; /* why it is incomplete; in the arena */
-    size_t reason_count;
+    VEC(const char *) reasons; /* why it is incomplete; in the arena */
+    bool reason_lost;          /* a further one, for want of memory */
 };
 
 static void add_reason(struct result *result, struct strbuf *words)
 {
     const char *kept = words->failed ? NULL : arena_strdup(&result->arena, strbuf_text(words));
-    if (kept && result->reason_count < sizeof result->reasons / sizeof result->reasons[0]) {
-        result->reasons[result->reason_count++] = kept;
-    }
+    result->reason_lost |= !kept || !VEC_PUSH(&result->reasons, kept);
     strbuf_finish(words);
 }
 
 /* What kept the search from all schedules. */
-static void find_reasons(struct result *result, const struct explore_run *run, const char *no_start)
+static void find_reasons(struct result *result, const struct explore_run *run)
 {
     const struct explore_facts *facts = &result->facts;
     const struct search *search = &run->search;
@@ -62,7 +57,7 @@ static void find_reasons(struct result *result, const struct explore_run *run, c
         add_reason(result, &words);
         break;
     case EXPLORE_NO_START:
-        strbuf_puts(&words, no_start);
+        strbuf_puts(&words, run->no_start);
         add_reason(result, &words);
         break;
     default:
@@ -88,36 +83,38 @@ static void find_reasons(struct result *result, const struct explore_run *run, c
     }
 }
 
-/* The report of the first run, with what the search adds. */
-static enum ssan_status explain_first(struct result *result, struct feed *feed,
-                                      const struct explore_run *run, struct ssan_error *err)
+static struct judge judge_of(const struct result *result, const struct explore_run *run)
 {
-    char path[4200];
-    const struct judge judge = {
+    return (struct judge){
         .options = result->options,
         .verb = "explore",
         .begun = run->begun,
         .command = result->options->arguments,
         .end = {true, run->first.code, run->first.end_signal},
-        .reasons = result->reasons,
-        .reason_count = result->reason_count,
+        .reasons = result->reasons.items,
+        .reason_count = result->reasons.count,
+        .reason_lost = result->reason_lost,
     };
-    enum ssan_status status = SSAN_OK;
-    snprintf(path, sizeof path, "%s/" TRIAL_TRACE, run->first_directory);
+}
+
+/* The report of the first run, with what the search adds. */
+static enum ssan_status explain_first(struct result *result, struct feed *feed,
+                                      const struct explore_run *run, struct ssan_error *err)
+{
+    const struct judge judge = judge_of(result, run);
+    struct strbuf path = {0};
+    enum ssan_status status;
     if (run->search.found.count == 0) { /* nothing to look at */
-        result->report.run.source = SSAN_producer_VIRTUAL_DEVICE;
-        result->report.run.accesses = SSAN_accesses_EXACT;
-        result->report.run.command = (const char *const *)result->options->arguments;
-        result->report.run.reasons = result->reasons;
-        result->report.run.reason_count = result->reason_count;
+        judge_nothing(&result->report, &judge);
         return SSAN_OK;
     }
-    status = judge_read(feed, path, result->options, err);
+    strbuf_printf(&path, "%s/" TRIAL_TRACE, run->first_directory);
+    status = path.failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
+                         : judge_read(feed, strbuf_text(&path), result->options, err);
+    strbuf_finish(&path);
     if (!status) {
         judge_report(&result->report, &judge, feed);
         result->report.run.schedule = "eager";
-        suppress_apply(&result->report, result->options->suppressions.entries.items,
-                       result->options->suppressions.entries.count);
     }
     return status;
 }
@@ -134,53 +131,33 @@ static void decide(struct result *result)
 }
 
 /* "streamsan: errors: 7 of 10 orders wrong; 1 error ..." */
-static void print_verdict(const struct result *result)
-{
-    struct strbuf line = {0}, whole = {0};
-    verdict_line(&line, &result->report, &result->verdict);
-    const char *text = strbuf_text(&line), *rest = strstr(text, ": ");
-    rest = rest ? strstr(rest + 2, ": ") : NULL;
-    if (rest) {
-        strbuf_add(&whole, text, (size_t)(rest + 2 - text));
-        explore_wrong(&whole, &result->facts);
-        strbuf_puts(&whole, "; ");
-        strbuf_puts(&whole, rest + 2);
-    } else {
-        strbuf_puts(&whole, text);
-    }
-    output_write(NULL, STDERR_FILENO, &whole, NULL);
-    strbuf_finish(&line);
-    strbuf_finish(&whole);
-}
-
-static int print(struct result *result)
+static int print(struct result *result, const struct explore_run *run)
 {
     const struct options *options = result->options;
-    struct strbuf text = {0};
-    struct ssan_error err = {0};
+    const struct judge judge = judge_of(result, run);
+    struct strbuf text = {0}, count = {0};
     decide(result);
+    explore_wrong(&count, &result->facts);
     if (options->quiet && !options->output) {
-        explore_wrong(&text, &result->facts);
-        strbuf_puts(&text, "\n");
+        strbuf_printf(&text, "%s\n", strbuf_text(&count));
     } else if (options->format == FORMAT_JSON) {
         text.failed |= !explore_json(&text, &result->facts, &result->report, &result->verdict,
                                      options->with_addresses);
+        if (!options->output) {
+            strbuf_printf(&text, "%s\n", strbuf_text(&count));
+        }
     } else {
         report_short(&text, &result->report, judge_wants_color(options, STDERR_FILENO));
         explore_text(&text, &result->facts, options->verbose);
     }
-    int code = result->verdict.exit_code;
-    if (output_write(options->output, STDERR_FILENO, &text, &err) != SSAN_OK) {
-        code = command_fail("explore", &err);
+    text.failed |= count.failed;
+    if (options->output) {
+        fprintf(stderr, "%s\n", strbuf_text(&count));
     }
+    const int code =
+        judge_finish(&judge, &result->report, &result->verdict, &text, STDERR_FILENO, &count);
     strbuf_finish(&text);
-    if (options->output || options->format == FORMAT_JSON) {
-        explore_wrong(&text, &result->facts);
-        strbuf_puts(&text, "\n");
-        output_write(NULL, STDERR_FILENO, &text, NULL);
-        strbuf_finish(&text);
-    }
-    print_verdict(result);
+    strbuf_finish(&count);
     return code;
 }
 
@@ -202,12 +179,13 @@ static int explore(const struct options *options)
         command_fail("explore", &told);
     }
     if (!status) {
-        find_reasons(&result, &run, err.text);
+        find_reasons(&result, &run);
         status = explain_first(&result, &feed, &run, &err);
     }
-    int code = status ? command_fail("explore", &err) : print(&result);
+    int code = status ? command_fail("explore", &err) : print(&result, &run);
     report_finish(&result.report);
     feed_close(&feed);
+    VEC_FREE(&result.reasons);
     arena_finish(&result.arena);
     explore_run_finish(&run);
     return code;

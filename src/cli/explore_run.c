@@ -120,12 +120,11 @@ static enum ssan_status check_first(struct explore_run *run, const struct trial_
     }
     if (trial->processes == 0 || read == SSAN_IO) {
         run->end = EXPLORE_NO_START;
-        ssan_fail(err, SSAN_OK, 0, "%s",
-                  trial->processes == 0 ? "no CUDA operation was seen"
-                                        : "the trace could not be read");
+        run->no_start =
+            trial->processes == 0 ? "no CUDA operation was seen" : "the trace could not be read";
     } else if (trial->timed_out) {
         run->end = EXPLORE_NO_START;
-        ssan_fail(err, SSAN_OK, 0, "the program did not end");
+        run->no_start = "the program did not end";
     }
     return run->end == EXPLORE_NO_START ? SSAN_OK : read;
 }

@@ -14,7 +14,7 @@ enum explore_end {
     EXPLORE_LIMIT_RUNS,  /* --limit */
     EXPLORE_LIMIT_TIME,  /* --time */
     EXPLORE_INTERRUPTED, /* by a signal */
-    EXPLORE_NO_START     /* the first run gave nothing to explore: `err` */
+    EXPLORE_NO_START     /* the first run gave nothing to explore: `no_start` */
 };
 
 struct explore_run {
@@ -29,6 +29,7 @@ struct explore_run {
     struct timespec begun, told;
     bool shown; /* progress stands on the terminal */
     enum explore_end end;
+    const char *no_start; /* why not, in words */
     bool interrupted;
 };
 

@@ -177,6 +177,13 @@ void judge_report(struct report *report, const struct judge *judge, struct feed 
     suppress(report, judge);
 }
 
+void judge_nothing(struct report *report, const struct judge *judge)
+{
+    report->run.source = SSAN_producer_VIRTUAL_DEVICE;
+    report->run.accesses = SSAN_accesses_EXACT;
+    fill_run(report, judge);
+}
+
 /* The report in the form that was asked for. */
 static void add_report(struct strbuf *text, const struct judge *judge, const struct report *report,
                        const struct verdict *verdict)
@@ -280,11 +287,6 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
     if (!reports) {
         return command_fail(judge->verb, &err);
     }
-    if (count == 0) {
-        reports[0].run.source = SSAN_producer_VIRTUAL_DEVICE;
-        reports[0].run.accesses = SSAN_accesses_EXACT;
-        reports[0].run.schedule = judge->options->schedule;
-    }
     for (i = 0; i < count; i++) {
         explain_feed(&reports[i], judge, &feeds[i]);
         if (i > 0 && !report_merge(&reports[0], &reports[i], (unsigned)i + 1)) {
@@ -295,7 +297,11 @@ int judge_print(const struct judge *judge, struct feed *feeds, size_t count)
     if (judge->adorn) {
         judge->adorn(judge->adorn_self, &reports[0]);
     }
-    fill_run(&reports[0], judge);
+    if (count == 0) {
+        judge_nothing(&reports[0], judge);
+    } else {
+        fill_run(&reports[0], judge);
+    }
     code = print(judge, &reports[0]);
     for (i = 0; i <= count; i++) {
         report_finish(&reports[i]);

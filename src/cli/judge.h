@@ -46,6 +46,9 @@ enum ssan_status judge_read(struct feed *feed, const char *path, const struct op
  * wants report_finish. */
 void judge_report(struct report *report, const struct judge *judge, struct feed *feed);
 
+/* The same of a run that has no trace to look at. */
+void judge_nothing(struct report *report, const struct judge *judge);
+
 /* Whether text for a descriptor gets colours. */
 bool judge_wants_color(const struct options *options, int fd);
 

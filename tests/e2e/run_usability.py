@@ -56,6 +56,10 @@ def racy():
     return build_once(WORK / "racy", ROOT / "tests/e2e/programs/litmus_l01_two_streams.cu", "-DA")
 
 
+def clean():
+    return build_once(WORK / "clean", ROOT / "tests/e2e/programs/litmus_l01_two_streams.cu", "-DB")
+
+
 def judged(*words, code=66):
     """`check` of the listing: what it prints, and its JSON, which keeps to the schema."""
     path = WORK / f"{abs(hash(words))}.json"
@@ -89,6 +93,27 @@ def printed_entries_make_it_clean():
     indented = [line for line in both.splitlines() if re.match(r" {13}(- rule|  id|  reason): ", line)]
     path = entries("verbose.yaml", "\n".join(indented) + "\n")
     expect(["check", "--suppressions", path, LISTING], 0)
+
+
+def verbs_of_trials():
+    """They name entries that fit nothing, count the others once, and are not clean when the report can't be written."""
+    path, report_path = WORK / "trials.yaml", WORK / "trials.json"
+    expect(["run", "--print-suppressions", "--output", path, "--", racy()], 66)
+    known = path.read_text(encoding="utf-8")
+    used = {}
+    for words in (["explore", "--", racy()], ["witness", "--", racy()]):
+        verb, rest = words[0], words[1:]
+        entry = entries(f"{verb}.yaml", known + "- rule: SSAN-SUBMIT-RACE\n  reason: fits nothing\n")
+        done = execute([TOOL, verb, "--suppressions", entry, "--format", "json", "--output", report_path, *rest])
+        lines = [line for line in done.stderr.splitlines() if "this suppression fits no finding" in line]
+        check(sum("SSAN-SUBMIT-RACE" in line for line in lines) == 1, done.stderr)
+        report = json.loads(report_path.read_text(encoding="utf-8"))
+        used[verb] = [row["used"] for row in report["suppressions"]]
+        check(len(lines) == 1 and " suppressed" in done.stderr.splitlines()[-1], done.stderr)
+    check(used["explore"] == used["witness"] and used["explore"][-1] == 0 and all(used["explore"][:-1]), used)
+    for verb, program, code in (("explore", clean(), 67), ("explore", racy(), 66), ("witness", racy(), 66)):
+        done = expect([verb, "--output", "/dev/full", "--", program], code, "No space")
+        check(done.stderr.splitlines()[-1].startswith(f"streamsan: {'errors' if code == 66 else 'incomplete'}: "), done.stderr)
 
 
 def the_folded_one_stays():
@@ -269,7 +294,7 @@ def installed():
 
 def main():
     tally = Tally("usability")
-    for function in (short_form, printed_entries_make_it_clean, the_folded_one_stays, several_files_and_unused_entries,
+    for function in (short_form, printed_entries_make_it_clean, verbs_of_trials, the_folded_one_stays, several_files_and_unused_entries,
                      counts_so_far_know_none, wrong_files, words_that_are_near, dump_tells_lines, numbers_are_those_of_ids,
                      manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
         tally.case(function.__name__.replace("_", " "), function)

@@ -1,5 +1,6 @@
 /* Every allocation of a whole verb fails, alone and with all behind it: `check` and `dump` of each
- * form of a trace, and what `run` does with a trace that it keeps.
+ * form of a trace, what `run` does with a trace that it keeps, and `explore` and `witness` of a
+ * program that leaves a trace, whose trials are without memory too.
  *
  * No crash, nothing leaked (the asan preset looks), and no verdict that hides it: a faulty trace is
  * never clean, a run that is told to be as usual has the usual report. With STREAMSAN_TEST_ALL set
@@ -28,9 +29,16 @@
 
 /* Without this variable only each STEP-th allocation fails, once the first DENSE have: the two
  * modes then take other ones, and the test takes seconds. */
-#define ALL   "STREAMSAN_TEST_ALL"
-#define DENSE 40
-#define STEP  3
+#define ALL        "STREAMSAN_TEST_ALL"
+#define DENSE      40
+#define STEP       3
+#define TRIAL_STEP 47 /* where each takes trials */
+#define CALM       4  /* usual results behind the last allocation of the tool itself */
+
+/* A program for trials: leaves a copy of a listing as its trace, whole from its first moment on. */
+#define PROGRAM                                                                                    \
+    "cp \"$1\" \"$STREAMSAN_SESSION/.copy\" && "                                                   \
+    "mv \"$STREAMSAN_SESSION/.copy\" \"$STREAMSAN_SESSION/$$.live\"\n"
 
 #define SUPPRESSION                                                                                \
     "- rule: SSAN-RAW\n  buffer: 'dev'\n  reason: known\n- id: 00000000\n  reason: \"other\"\n"
@@ -40,6 +48,7 @@ struct scenario {
     int (*command)(int argc, char **argv);
     const char *words[MOST_WORDS]; /* behind the verb; @name is a file of the test's folder */
     const char *output;            /* what it writes there; NULL: stderr only */
+    unsigned step;                 /* 0: STEP */
 };
 
 /* What one call left. */
@@ -208,9 +217,12 @@ static uint64_t sweep_mode(const struct scenario *scenario, bool once, const str
 {
     const bool faulty = usual->code == EXIT_CODE_FINDINGS;
     const bool timed = strstr(scenario->name, "JSON");
-    const unsigned step = getenv(ALL) ? 1 : STEP;
+    const unsigned step = getenv(ALL) ? 1 : scenario->step ? scenario->step : STEP;
+    const unsigned dense = scenario->step ? 0 : DENSE;
+    const unsigned last = scenario->step ? CALM : 1; /* trials count allocations of their own */
     uint64_t tried = 0;
-    for (uint64_t nth = 1;; nth += nth < DENSE + (once ? 1u : 0u) ? 1 : step) {
+    unsigned calm = 0;
+    for (uint64_t nth = 1;; nth += nth < dense + (once ? 1u : 0u) ? 1 : step) {
         struct left left;
         bool enough = run(scenario, once, nth, &left);
         const bool clean = begins(left.verdict, "streamsan: clean");
@@ -228,9 +240,11 @@ static uint64_t sweep_mode(const struct scenario *scenario, bool once, const str
             expect(left.code == usual->code && same_report(&left, usual, timed), scenario, once,
                    nth, "said the same, did something else", &left);
         }
-        expect(!enough || left.code == usual->code, scenario, once, nth, "nothing failed", &left);
+        expect(!enough || scenario->step || left.code == usual->code, scenario, once, nth,
+               "nothing failed", &left);
+        calm = enough && left.code == usual->code ? calm + 1 : 0;
         forget(&left);
-        if (enough) {
+        if (calm == last) {
             return tried;
         }
         tried++;
@@ -251,21 +265,37 @@ static void sweep(const struct scenario *scenario)
 }
 
 static const struct scenario scenarios[] = {
-    {"check listing", cmd_check, {"--color=never", "@faulty"}, NULL},
-    {"check kept, verbose", cmd_check, {"--verbose", "--with-addresses", "@kept"}, NULL},
+    {"check listing", cmd_check, {"--color=never", "@faulty"}, NULL, 0},
+    {"check kept, verbose", cmd_check, {"--verbose", "--with-addresses", "@kept"}, NULL, 0},
     {"check strict, documented",
      cmd_check,
      {"--threads", "strict", "--order", "documented", "--output", "@out", "@clean"},
-     "out"},
-    {"check, JSON", cmd_check, {"--format", "json", "--output", "@out", "@kept"}, "out"},
-    {"check two", cmd_check, {"--quiet", "@clean", "@faulty"}, NULL},
-    {"dump kept", cmd_dump, {"--output", "@out", "@kept"}, "out"},
-    {"audit, JSON", cmd_audit, {"--format", "json", "--output", "@out", "@faulty"}, "out"},
-    {"audit", cmd_audit, {"--verbose", "--output", "@out", "@clean"}, "out"},
-    {"check suppressed", cmd_check, {"--suppressions", "@known", "@faulty"}, NULL},
-    {"check, short", cmd_check, {"--format=short", "@faulty"}, NULL},
-    {"check, to suppress", cmd_check, {"--print-suppressions", "@faulty"}, NULL},
-    {"run, keeping", keep_and_judge, {"@faulty", "@kept2"}, NULL},
+     "out",
+     0},
+    {"check, JSON", cmd_check, {"--format", "json", "--output", "@out", "@kept"}, "out", 0},
+    {"check two", cmd_check, {"--quiet", "@clean", "@faulty"}, NULL, 0},
+    {"dump kept", cmd_dump, {"--output", "@out", "@kept"}, "out", 0},
+    {"audit, JSON", cmd_audit, {"--format", "json", "--output", "@out", "@faulty"}, "out", 0},
+    {"audit", cmd_audit, {"--verbose", "--output", "@out", "@clean"}, "out", 0},
+    {"check suppressed", cmd_check, {"--suppressions", "@known", "@faulty"}, NULL, 0},
+    {"check, short", cmd_check, {"--format=short", "@faulty"}, NULL, 0},
+    {"check, to suppress", cmd_check, {"--print-suppressions", "@faulty"}, NULL, 0},
+    {"run, keeping", keep_and_judge, {"@faulty", "@kept2"}, NULL, 0},
+    {"explore",
+     cmd_explore,
+     {"--limit", "1", "--jobs", "1", "--", "sh", "@program", "@faulty"},
+     NULL,
+     TRIAL_STEP},
+    {"explore, JSON",
+     cmd_explore,
+     {"--jobs", "1", "--format=json", "--output", "@out", "--", "sh", "@program", "@clean"},
+     "out",
+     TRIAL_STEP},
+    {"witness",
+     cmd_witness,
+     {"--jobs", "1", "--quiet", "--", "sh", "@program", "@faulty"},
+     NULL,
+     TRIAL_STEP},
 };
 
 static void copy_file(const char *from, const char *to)
@@ -279,13 +309,14 @@ static void copy_file(const char *from, const char *to)
 static int setup(void **state)
 {
     struct left left;
-    const struct scenario keep = {"", keep_and_judge, {"@faulty", "@kept"}, NULL};
+    const struct scenario keep = {"", keep_and_judge, {"@faulty", "@kept"}, NULL, 0};
     json_set_alloc_funcs(mem_alloc, mem_free);
     unsetenv("STREAMSAN_OPTIONS");
     files_init(&files);
     copy_file(SSAN_SOURCE_DIR "/tests/golden/handover.listing", files_path(&files, "faulty"));
     copy_file(SSAN_SOURCE_DIR "/tests/litmus/L01b-one-stream.litmus", files_path(&files, "clean"));
     files_write(files_path(&files, "known"), SUPPRESSION, strlen(SUPPRESSION));
+    files_write(files_path(&files, "program"), PROGRAM, strlen(PROGRAM));
     run(&keep, false, 0, &left);
     forget(&left);
     return 0;
@@ -313,7 +344,7 @@ static void litmus_without_memory(void **state)
     assert_int_equal(glob(SSAN_SOURCE_DIR "/tests/litmus/*.litmus", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const struct scenario scenario = {
-            strrchr(found.gl_pathv[i], '/') + 1, cmd_check, {found.gl_pathv[i]}, NULL};
+            strrchr(found.gl_pathv[i], '/') + 1, cmd_check, {found.gl_pathv[i]}, NULL, 0};
         sweep(&scenario);
     }
     globfree(&found);
