@@ -34,9 +34,17 @@ static int open_input(void)
 
 static int create(const char *directory, const char *name)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    struct strbuf path = {0};
+    int fd = -1, error;
+    strbuf_printf(&path, "%s/%s", directory, name);
+    errno = ENOMEM;
+    if (!path.failed) {
+        fd = open(strbuf_text(&path), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    }
+    error = errno;
+    strbuf_finish(&path);
+    errno = error;
+    return fd;
 }
 
 /* Moves a descriptor above the three standard ones, which the tool may have been started without.
@@ -65,14 +73,14 @@ static enum ssan_status open_files(const char *directory, int files[3], struct s
 /* What the device kept of memory stands beside its live trace. */
 static void keep_memory(const struct feed *feed, size_t n, const char *directory)
 {
-    char from[4200], to[4200];
-    snprintf(from, sizeof from, "%s." TRIAL_MEMORY, feed->path);
-    if (n == 0) {
-        snprintf(to, sizeof to, "%s/" TRIAL_MEMORY, directory);
-    } else {
-        snprintf(to, sizeof to, "%s/" TRIAL_MEMORY ".%zu", directory, n + 1);
+    struct strbuf from = {0}, to = {0};
+    strbuf_printf(&from, "%s." TRIAL_MEMORY, feed->path);
+    strbuf_printf(&to, n ? "%s/" TRIAL_MEMORY ".%zu" : "%s/" TRIAL_MEMORY, directory, n + 1);
+    if (!from.failed && !to.failed) {
+        (void)rename(strbuf_text(&from), strbuf_text(&to)); /* fails when there is none */
     }
-    (void)rename(from, to); /* fails when there is none */
+    strbuf_finish(&from);
+    strbuf_finish(&to);
 }
 
 static void add_feed(struct trial_result *result, struct feed *feed)
@@ -118,7 +126,7 @@ static void fill_result(struct trial_result *result, struct follow *follow, cons
 
 void trial_child(const struct trial *trial, const char *directory, struct trial_result *result)
 {
-    char kept[4096];
+    struct strbuf kept = {0};
     int files[3];
     struct follow_options how = {
         .arguments = trial->arguments,
@@ -131,7 +139,6 @@ void trial_child(const struct trial *trial, const char *directory, struct trial_
                    .snapshot_limit_bytes = trial->snapshot_limit_bytes,
                    .plan_limit_ms = trial->plan_limit_ms},
         .engine = trial->engine,
-        .kept = kept,
         .directory = trial->directory,
         .documented = trial->documented,
         .trial = true,
@@ -141,8 +148,10 @@ void trial_child(const struct trial *trial, const char *directory, struct trial_
     };
     struct follow follow = {0};
     struct ssan_error err = {0};
-    snprintf(kept, sizeof kept, "%s/" TRIAL_TRACE, directory);
-    result->status = open_files(directory, files, &err);
+    strbuf_printf(&kept, "%s/" TRIAL_TRACE, directory);
+    how.kept = strbuf_text(&kept);
+    result->status = kept.failed ? ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory")
+                                 : open_files(directory, files, &err);
     if (!result->status) {
         result->status = follow_run(&follow, &how, &err);
     }
@@ -152,4 +161,5 @@ void trial_child(const struct trial *trial, const char *directory, struct trial_
         fill_result(result, &follow, directory);
     }
     follow_finish(&follow);
+    strbuf_finish(&kept);
 }

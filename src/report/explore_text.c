@@ -1,6 +1,7 @@
 /* The text form of an exploration: results, the reference's first, each with its orders and the
  * command that shows it again. */
 #include "report/explore.h"
+#include "report/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,9 +125,12 @@ static void add_replay(struct strbuf *out, const struct explore_facts *facts, co
                          "there\n");
         return;
     }
-    strbuf_printf(out, "                    streamsan run --schedule %s --", schedule);
+    strbuf_puts(out, "                    streamsan run --schedule ");
+    words_shell(out, schedule);
+    strbuf_puts(out, " --");
     for (size_t i = 0; facts->command[i]; i++) {
-        strbuf_printf(out, " %s", facts->command[i]);
+        strbuf_puts(out, " ");
+        words_shell(out, facts->command[i]);
     }
     strbuf_puts(out, "\n");
 }

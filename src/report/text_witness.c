@@ -105,31 +105,6 @@ static void effects(struct strbuf *out, const struct report *report, const struc
     }
 }
 
-/* True for words that a shell leaves as they are. */
-static bool is_plain(const char *word)
-{
-    return *word &&
-           word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "_-./:,=+@%")] == '\0';
-}
-
-static void add_word(struct strbuf *out, const char *word)
-{
-    if (is_plain(word)) {
-        strbuf_puts(out, word);
-        return;
-    }
-    strbuf_puts(out, "'");
-    for (; *word; word++) {
-        if (*word == '\'') {
-            strbuf_puts(out, "'\\''");
-        } else {
-            strbuf_add(out, word, 1);
-        }
-    }
-    strbuf_puts(out, "'");
-}
-
 static void replay(struct strbuf *out, const struct witness *witness)
 {
     size_t i;
@@ -146,7 +121,7 @@ static void replay(struct strbuf *out, const struct witness *witness)
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
     for (i = 0; witness->replay[i]; i++) {
         strbuf_puts(out, i ? " " : "");
-        add_word(out, witness->replay[i]);
+        words_shell(out, witness->replay[i]);
     }
     strbuf_puts(out, "\n");
     if (witness->repeats > 1 || witness->reproduced < witness->repeats) {

@@ -252,3 +252,28 @@ void words_message(struct strbuf *out, const struct report *report, const struct
         break;
     }
 }
+
+/* True for words that a shell leaves as they are. */
+static bool is_plain(const char *word)
+{
+    return *word &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./:,=+@%")] == '\0';
+}
+
+void words_shell(struct strbuf *out, const char *word)
+{
+    if (is_plain(word)) {
+        strbuf_puts(out, word);
+        return;
+    }
+    strbuf_puts(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'') {
+            strbuf_puts(out, "'\\''");
+        } else {
+            strbuf_add(out, word, 1);
+        }
+    }
+    strbuf_puts(out, "'");
+}
