@@ -210,7 +210,8 @@ static bool take_reference(struct search *search, const struct probe *probe,
 {
     const struct outcome *outcome = &result->outcome;
     bool failed = result->infeasible || outcome->timed_out;
-    if (probe->kind == PROBE_REFERENCE) {
+    if (search->groups.count ==
+        0) { /* PROBE_AGAIN too, when there is no result of the one before */
         return add_group_run(search, probe, failed ? &search->first_outcome : outcome, class);
     }
     struct outcome *reference = &search->groups.items[0].outcome;
