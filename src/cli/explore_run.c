@@ -213,7 +213,10 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
                              struct ssan_error *err)
 {
     const struct search_limits limits = {
-        .count = {.down_sets = COUNT_DOWN_SETS, .probes = COUNT_PROBES, .seed = options->seed},
+        .count = {.down_sets = COUNT_DOWN_SETS,
+                  .bytes = COUNT_BYTES,
+                  .probes = COUNT_PROBES,
+                  .seed = options->seed},
         .random = options->random,
         .seed = options->seed,
         .torn = TORN_RUNS,

@@ -1,5 +1,6 @@
 /* Counting linear extensions; see count.h. A layer holds the down-sets of one size with the number
- * of orders that lead to each; the last layer has one. */
+ * of orders that lead to each; the last layer has one. A walk of an estimate looks at the item of a
+ * chain again only when the chain that held it up has gone on. */
 #include "explore/count.h"
 
 #include "base/mem.h"
@@ -15,6 +16,15 @@ struct layer {
     uint32_t *slots; /* open addressing: index + 1 */
     size_t count, room, slot_room;
 };
+
+/* What may still be used; `bytes` for each of the two layers. */
+struct allowance {
+    uint64_t sets, bytes;
+};
+
+#define READY      (UINT32_MAX - 1) /* the next item of the chain may come */
+#define AT_END     UINT32_MAX       /* it has no next one */
+#define FIRST_ROOM 64u
 
 static uint64_t hash_of(const uint32_t *set, uint32_t chains)
 {
@@ -34,9 +44,14 @@ static void finish_layer(struct layer *layer)
     *layer = (struct layer){0};
 }
 
-static bool grow(struct layer *layer, uint32_t chains)
+/* False when there is no more memory for it, or none that is allowed. */
+static bool grow(struct layer *layer, uint32_t chains, const struct allowance *left)
 {
-    size_t room = layer->room ? layer->room * 2 : 64;
+    size_t room = layer->room ? layer->room * 2 : FIRST_ROOM;
+    uint64_t each = chains * sizeof *layer->sets + sizeof *layer->ways + 2 * sizeof *layer->slots;
+    if (room > left->bytes / each) {
+        return false;
+    }
     uint32_t *sets = mem_resize(layer->sets, room * chains, sizeof *sets);
     layer->sets = sets ? sets : layer->sets;
     long double *ways = mem_resize(layer->ways, room, sizeof *ways);
@@ -60,10 +75,11 @@ static bool grow(struct layer *layer, uint32_t chains)
     return true;
 }
 
-/* Adds ways that lead to a down-set. */
-static bool add(struct layer *layer, const uint32_t *set, uint32_t chains, long double ways)
+/* Adds ways that lead to a down-set. False: it is one more than is allowed. */
+static bool add(struct layer *layer, const uint32_t *set, uint32_t chains, long double ways,
+                struct allowance *left)
 {
-    if (layer->count == layer->room && !grow(layer, chains)) {
+    if (layer->count == layer->room && !grow(layer, chains, left)) {
         return false;
     }
     size_t at = hash_of(set, chains) & (layer->slot_room - 1);
@@ -74,40 +90,43 @@ static bool add(struct layer *layer, const uint32_t *set, uint32_t chains, long 
             return true;
         }
     }
+    if (left->sets == 0) {
+        return false;
+    }
+    left->sets--;
     layer->slots[at] = (uint32_t)layer->count + 1;
     memcpy(layer->sets + layer->count * chains, set, chains * sizeof *set);
     layer->ways[layer->count++] = ways;
     return true;
 }
 
-/* The item of chain c that comes next, when all that it needs is done; UINT32_MAX: none. */
-static uint32_t next_of(const struct poset *poset, const uint32_t *need, const uint32_t *done,
-                        uint32_t c)
+/* What the next item of chain c waits for: a chain, READY, AT_END. */
+static uint32_t held_up_by(const struct poset *poset, const uint32_t *need, const uint32_t *done,
+                           uint32_t c)
 {
     uint32_t index = poset->chain_begin[c] + done[c];
     if (index == poset->chain_begin[c + 1]) {
-        return UINT32_MAX;
+        return AT_END;
     }
-    uint32_t item = poset->chain_items[index];
-    const uint32_t *row = need + (size_t)item * poset->chains;
+    const uint32_t *row = need + (size_t)poset->chain_items[index] * poset->chains;
     for (uint32_t k = 0; k < poset->chains; k++) {
         if (row[k] > done[k]) {
-            return UINT32_MAX;
+            return k;
         }
     }
-    return item;
+    return READY;
 }
 
-/* From one layer to the next. */
+/* From one layer to the next. False: there are more down-sets than allowed. */
 static bool step(const struct poset *poset, const uint32_t *need, const struct layer *from,
-                 struct layer *to, uint32_t *set)
+                 struct layer *to, uint32_t *set, struct allowance *left)
 {
     for (size_t i = 0; i < from->count; i++) {
         memcpy(set, from->sets + i * poset->chains, poset->chains * sizeof *set);
         for (uint32_t c = 0; c < poset->chains; c++) {
-            if (next_of(poset, need, set, c) != UINT32_MAX) {
+            if (held_up_by(poset, need, set, c) == READY) {
                 set[c]++;
-                bool fine = add(to, set, poset->chains, from->ways[i]);
+                bool fine = add(to, set, poset->chains, from->ways[i], left);
                 set[c]--;
                 if (!fine) {
                     return false;
@@ -118,22 +137,19 @@ static bool step(const struct poset *poset, const uint32_t *need, const struct l
     return true;
 }
 
-/* *whole false: there are more down-sets than allowed. */
-static bool count_exactly(const struct poset *poset, const uint32_t *need, uint64_t limit,
-                          uint32_t *set, long double *count, bool *whole)
+/* False: it takes more down-sets or memory than there may be. */
+static bool count_exactly(const struct poset *poset, const uint32_t *need,
+                          const struct count_limits *limits, uint32_t *set, long double *count)
 {
     struct layer layers[2] = {{0}, {0}};
-    uint64_t seen = 1;
-    bool fine = add(&layers[0], set, poset->chains, 1);
-    *whole = true;
-    for (uint32_t i = 0; fine && *whole && i < poset->count; i++) {
+    struct allowance left = {limits->down_sets, limits->bytes / 2};
+    bool fine = add(&layers[0], set, poset->chains, 1, &left);
+    for (uint32_t i = 0; fine && i < poset->count; i++) {
         struct layer *from = &layers[i % 2], *to = &layers[(i + 1) % 2];
-        fine = step(poset, need, from, to, set);
+        fine = step(poset, need, from, to, set, &left);
         finish_layer(from);
-        seen += to->count;
-        *whole = seen <= limit;
     }
-    if (fine && *whole) {
+    if (fine) {
         *count = layers[poset->count % 2].ways[0];
     }
     finish_layer(&layers[0]);
@@ -141,20 +157,31 @@ static bool count_exactly(const struct poset *poset, const uint32_t *need, uint6
     return fine;
 }
 
+/* Arrays of a walk, with a number for each chain. */
+struct walk {
+    uint32_t *done, *held, *ready;
+};
+
 static long double probe(const struct poset *poset, const uint32_t *need, struct rng *rng,
-                         uint32_t *done, uint32_t *ready)
+                         const struct walk *walk)
 {
     long double product = 1;
-    memset(done, 0, poset->chains * sizeof *done);
+    uint32_t last = 0; /* the chain that went on */
+    memset(walk->done, 0, poset->chains * sizeof *walk->done);
+    memset(walk->held, 0, poset->chains * sizeof *walk->held);
     for (uint32_t i = 0; i < poset->count; i++) {
         uint32_t count = 0;
         for (uint32_t c = 0; c < poset->chains; c++) {
-            if (next_of(poset, need, done, c) != UINT32_MAX) {
-                ready[count++] = c;
+            if (c == last || walk->held[c] == last) {
+                walk->held[c] = held_up_by(poset, need, walk->done, c);
+            }
+            if (walk->held[c] == READY) {
+                walk->ready[count++] = c;
             }
         }
         product *= (long double)count;
-        done[ready[rng_below(rng, count)]]++;
+        last = walk->ready[rng_below(rng, count)];
+        walk->done[last]++;
     }
     return product;
 }
@@ -162,23 +189,23 @@ static long double probe(const struct poset *poset, const uint32_t *need, struct
 bool count_orders(const struct poset *poset, const uint32_t *need,
                   const struct count_limits *limits, struct order_count *count)
 {
+    *count = (struct order_count){.count = 1};
     if (poset->count == 0) {
-        *count = (struct order_count){.count = 1};
         return true;
     }
-    uint32_t *set = mem_zalloc((size_t)poset->chains + 1, sizeof *set);
-    uint32_t *ready = mem_zalloc((size_t)poset->chains + 1, sizeof *ready);
-    bool whole = true, fine = set && ready;
-    fine = fine && count_exactly(poset, need, limits->down_sets, set, &count->count, &whole);
-    count->estimated = !whole;
-    if (fine && !whole) {
+    uint32_t *room = mem_zalloc((size_t)poset->chains * 3, sizeof *room);
+    if (!room) {
+        return false;
+    }
+    const struct walk walk = {room, room + poset->chains, room + (size_t)poset->chains * 2};
+    count->estimated = !count_exactly(poset, need, limits, walk.done, &count->count);
+    if (count->estimated) {
         struct rng rng = {limits->seed};
         count->count = 0;
         for (uint32_t i = 0; i < limits->probes; i++) {
-            count->count += probe(poset, need, &rng, set, ready) / (long double)limits->probes;
+            count->count += probe(poset, need, &rng, &walk) / (long double)limits->probes;
         }
     }
-    mem_free(set);
-    mem_free(ready);
-    return fine;
+    mem_free(room);
+    return true;
 }

@@ -1,9 +1,11 @@
 /* How many linear orders a class has.
  *
  * Exact by dynamic programming over down-sets (how many of each chain are done), one size after the
- * other, up to a number of them; beyond it an estimate by random probes (Knuth): a walk that picks
- * one of the n items that may come next, the product of all n, averaged. Naive model: list them
- * all. Cost: O(down-sets * chains^2), O(probes * items * chains^2). One thread. */
+ * other, as long as their number and memory are within limits; beyond them (and when there is no
+ * more memory at all) an estimate by random probes (Knuth): a walk that picks one of the n items
+ * that may come next, the product of all n, averaged. Naive model: list them all. Cost:
+ * O(down-sets * chains^2); a probe O(items * chains), and chains more for each item that waits for
+ * another chain. One thread. */
 #ifndef SSAN_EXPLORE_COUNT_H
 #define SSAN_EXPLORE_COUNT_H
 
@@ -15,12 +17,13 @@ struct order_count {
 };
 
 struct count_limits {
-    uint64_t down_sets;
+    uint64_t down_sets, bytes; /* bytes: of the two sizes that are held at a time */
     uint32_t probes;
     uint64_t seed; /* of the probes */
 };
 
 #define COUNT_DOWN_SETS UINT64_C(2000000)
+#define COUNT_BYTES     (UINT64_C(128) << 20)
 #define COUNT_PROBES    2000u
 
 /* `need` is `poset->before` or a class of it. False when out of memory. */

@@ -299,7 +299,7 @@ static void least_and_greatest(const struct program *program, bool greatest, uin
 /* False on a difference. */
 static bool compare(struct search *search, const struct brute *brute)
 {
-    const struct count_limits exact = {.down_sets = 1000000};
+    const struct count_limits exact = {.down_sets = 1000000, .bytes = UINT64_C(1) << 30};
     long double sum = 0;
     bool fine = search->classes.entries.count == brute->count;
     for (size_t i = 0; i < search->classes.entries.count; i++) {

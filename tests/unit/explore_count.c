@@ -2,6 +2,11 @@
  * that add up. */
 #include "explore/count.h"
 
+#include "base/mem.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +33,8 @@ static void make(struct poset *poset, uint32_t chains, uint32_t length, bool lad
 
 static struct order_count count(uint32_t chains, uint32_t length, bool ladder, uint64_t limit)
 {
-    const struct count_limits limits = {.down_sets = limit, .probes = 4000, .seed = 7};
+    const struct count_limits limits = {
+        .down_sets = limit, .bytes = 1 << 24, .probes = 4000, .seed = 7};
     struct poset poset;
     struct order_count counted;
     make(&poset, chains, length, ladder);
@@ -60,11 +66,49 @@ static void estimated(void **state)
     assert_true(count(4, 5, false, 50).count == rough.count); /* the seed decides */
 }
 
+/* Too many chains for a single layer of down-sets: an estimate within the memory that is allowed,
+ * and so when there is none. */
+static void wide(void **state)
+{
+    (void)state;
+    const struct count_limits limits = {
+        .down_sets = COUNT_DOWN_SETS, .bytes = COUNT_BYTES, .probes = COUNT_PROBES, .seed = 7};
+    struct poset poset;
+    struct order_count counted;
+    struct rusage used;
+    make(&poset, 200, 4, false);
+    assert_true(poset_seal(&poset));
+    assert_true(count_orders(&poset, poset.before, &limits, &counted));
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    assert_true(used.ru_maxrss < 1 << 20); /* KiB */
+    assert_true(counted.estimated);
+    /* 800! / 4!^200 is 3.4e1700 */
+    assert_true(log10l(counted.count) > 1650 && log10l(counted.count) < 1750);
+    poset_finish(&poset);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    const struct count_limits limits = {.down_sets = 1000, .bytes = 1 << 24, .probes = 4000};
+    struct poset poset;
+    struct order_count counted;
+    make(&poset, 2, 5, false);
+    assert_true(poset_seal(&poset));
+    mem_fail_at(1);
+    assert_false(count_orders(&poset, poset.before, &limits, &counted));
+    mem_fail_at(2);
+    assert_true(count_orders(&poset, poset.before, &limits, &counted));
+    mem_fail_at(0);
+    assert_true(counted.estimated && counted.count > 200 && counted.count < 300);
+    poset_finish(&poset);
+}
+
 /* A pair either way round: the two classes have all orders of the poset between them. */
 static void classes_add_up(void **state)
 {
     (void)state;
-    const struct count_limits limits = {.down_sets = 10000};
+    const struct count_limits limits = {.down_sets = 10000, .bytes = 1 << 24};
     struct poset poset;
     struct order_count whole, one, other;
     uint32_t need[12], order[6];
@@ -90,9 +134,8 @@ static void classes_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known),
-        cmocka_unit_test(estimated),
-        cmocka_unit_test(classes_add_up),
+        cmocka_unit_test(known),     cmocka_unit_test(estimated),      cmocka_unit_test(wide),
+        cmocka_unit_test(no_memory), cmocka_unit_test(classes_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

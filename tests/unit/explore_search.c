@@ -191,11 +191,12 @@ static bool explore(struct search *search, const struct search_limits *limits, b
     return true;
 }
 
-static const struct search_limits limits = {.count = {.down_sets = 10000, .probes = 10, .seed = 1},
-                                            .seed = 1,
-                                            .torn = 4,
-                                            .one_early = 10,
-                                            .sample = 12};
+static const struct search_limits limits = {
+    .count = {.down_sets = 10000, .bytes = 1 << 24, .probes = 10, .seed = 1},
+    .seed = 1,
+    .torn = 4,
+    .one_early = 10,
+    .sample = 12};
 
 static void without_wait(void **state)
 {
@@ -254,7 +255,8 @@ static void not_deterministic(void **state)
 static void no_memory(void **state)
 {
     (void)state;
-    const struct search_limits few = {.count = {.down_sets = 1000}, .seed = 1, .sample = 9};
+    const struct search_limits few = {
+        .count = {.down_sets = 1000, .bytes = 1 << 24}, .seed = 1, .sample = 9};
     for (uint64_t nth = 1; nth < 100000; nth += 1 + nth / 40) {
         struct search search;
         fail_nth = nth;
