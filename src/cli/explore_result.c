@@ -1,6 +1,7 @@
 /* Results of trials read back from their folders. */
 #include "cli/explore_result.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "explore/snapshot.h"
 #include "trace/reader.h"
@@ -12,26 +13,18 @@
 
 #define OUTPUT_KEPT (1u << 20) /* bytes of output kept for telling differences */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t length)
 {
     size_t i = 0;
     for (; i + 8 <= length; i += 8) {
         uint64_t word;
         memcpy(&word, bytes + i, sizeof word);
-        hash = mix(hash, word);
+        hash = hash_mix(hash, word);
     }
     for (; i < length; i++) {
-        hash = mix(hash, bytes[i]);
+        hash = hash_mix(hash, bytes[i]);
     }
-    return mix(hash, length);
+    return hash_mix(hash, length);
 }
 
 static int open_file(const struct trial_result *trial, const char *name)
@@ -42,7 +35,7 @@ static int open_file(const struct trial_result *trial, const char *name)
 }
 
 /* Blocks are hashed apart and summed up, so the order of frees does not matter. */
-static void hash_memory(const struct trial_result *trial, struct outcome *outcome)
+static void hash_memory(const struct trial_result *trial, struct probe_outcome *outcome)
 {
     char path[4200];
     struct snapshot snapshot = {0};
@@ -51,14 +44,14 @@ static void hash_memory(const struct trial_result *trial, struct outcome *outcom
         outcome->has_memory = true;
         for (size_t i = 0; i < snapshot.blocks.count; i++) {
             const struct snapshot_contents *block = &snapshot.blocks.items[i];
-            outcome->memory_hash += hash_bytes(mix(block->alloc, block->size_bytes), block->bytes,
-                                               (size_t)block->kept_bytes);
+            outcome->memory_hash += hash_bytes(hash_mix(block->alloc, block->size_bytes),
+                                               block->bytes, (size_t)block->kept_bytes);
         }
     }
     snapshot_close(&snapshot);
 }
 
-static void hash_output(const struct trial_result *trial, struct outcome *outcome)
+static void hash_output(const struct trial_result *trial, struct probe_outcome *outcome)
 {
     static unsigned char buffer[1 << 16]; /* whole reads but for the last: the hash is of pieces */
     int fd = open_file(trial, TRIAL_STDOUT);

@@ -1,6 +1,7 @@
 /* Trials for probes, results for the search, and how far it is. */
 #include "cli/explore_run.h"
 
+#include "base/elapsed.h"
 #include "base/mem.h"
 #include "cli/explore_result.h"
 #include "trace/control_abi.h"
@@ -20,13 +21,6 @@
 #define TERMINAL_SECONDS  0.2  /* between words of progress */
 #define VERBOSE_SECONDS   5.0
 #define FIRST_RUN_SECONDS 600.0
-
-static double seconds_since(const struct timespec *begun)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begun->tv_sec) + (double)(now.tv_nsec - begun->tv_nsec) / 1e9;
-}
 
 static void clear_progress(struct explore_run *run)
 {

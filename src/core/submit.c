@@ -257,20 +257,6 @@ static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access
     return work->used >> way & 1 ? work->ways[way] : NULL;
 }
 
-static bool is_sane(const struct ssan_run *run)
-{
-    if (run->length == 0 || run->count == 0 || (run->count > 1 && run->stride < run->length)) {
-        return false;
-    }
-    if (run->count == 1) {
-        return run->length <= UINT64_MAX - run->address;
-    }
-    uint64_t span = 0;
-    return !__builtin_mul_overflow(run->count - 1, run->stride, &span) &&
-           !__builtin_add_overflow(span, run->length, &span) &&
-           !__builtin_add_overflow(span, run->address, &span);
-}
-
 /* Long sets that arrive in small parts are sealed as they grow, so that they stay near their final
  * size: each time as much has come as was there. */
 static bool tidy(struct bytes *bytes)
@@ -288,7 +274,8 @@ enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,
     }
     for (uint32_t i = 0; bytes && i < event->runs.count; i++) {
         const struct ssan_run *run = &event->runs.ptr[i];
-        if (!is_sane(run)) {
+        uint64_t end;
+        if (!ssan_run_end(run, &end)) {
             return engine_refuse(engine, err, "sane run of operation", event->op);
         }
         if (!bytes_add_run(bytes, run->address, run->length, run->stride, run->count, event->site,

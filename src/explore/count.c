@@ -3,6 +3,7 @@
  * chain again only when the chain that held it up has gone on. */
 #include "explore/count.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -30,8 +31,7 @@ static uint64_t hash_of(const uint32_t *set, uint32_t chains)
 {
     uint64_t hash = chains;
     for (uint32_t c = 0; c < chains; c++) {
-        hash = (hash ^ set[c]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
+        hash = hash_mix(hash, set[c]);
     }
     return hash;
 }

@@ -1,18 +1,11 @@
 /* Steps of runs, hashed along equal beginnings; see determinism.h. */
 #include "explore/determinism.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 
 #include <string.h>
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /* "prog.cu:34: the statement [bytes or blocks: 7]"; what is known of a step. */
 static char *words_of(const struct model *model, const struct model_step *step)
@@ -77,7 +70,7 @@ bool determinism_take(struct determinism *determinism, const struct model *model
                 return false;
             }
         }
-        sofar = mix(mix(sofar, (uint64_t)step->kind), step->hash);
+        sofar = hash_mix(hash_mix(sofar, (uint64_t)step->kind), step->hash);
     }
     return true;
 }

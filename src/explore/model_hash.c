@@ -2,16 +2,15 @@
  * nothing but that: so two processes with other address layouts agree. */
 #include "explore/model_read.h"
 
+#include "base/hash.h"
+
 struct hash {
     uint64_t value;
 };
 
 static void mix(struct hash *hash, uint64_t word)
 {
-    uint64_t z = (hash->value ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    hash->value = z ^ (z >> 31);
+    hash->value = hash_mix(hash->value, word);
 }
 
 static void mix_text(struct hash *hash, struct ssan_str text)

@@ -27,9 +27,14 @@ struct reading {
     struct map alloc_ids; /* id -> index, while they are by birth */
     uint64_t position;
     uint64_t row_bytes;
-    enum ssan_status status; /* of what the engine's watch did */
+    enum ssan_status status; /* of what the engine's watch did; SSAN_FORMAT: an id is damage */
 };
 
+/* Adds what the event tells, before the engine gets it. False when out of memory, or with
+ * SSAN_FORMAT in reading->status. */
+bool model_take(struct reading *reading, const struct ssan_event *event);
+/* Makes the stream known, and all with lower ids. False as above. */
+bool model_add_stream(struct reading *reading, uint32_t stream);
 /* The hash of what the event asked for, the same in every process (model_step). */
 uint64_t model_hash_event(const struct reading *reading, const struct ssan_event *event);
 

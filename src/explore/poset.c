@@ -2,6 +2,7 @@
  * `before` and a class are transitive and hold along chains. */
 #include "explore/poset.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -152,20 +153,12 @@ bool poset_canonical(const struct poset *poset, const uint32_t *need, uint32_t *
     return true;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 uint64_t poset_hash(const struct poset *poset, const uint32_t *order)
 {
     uint64_t hash = poset->count;
     for (uint32_t at = 0; at < poset->count; at++) {
         const struct poset_item *item = &poset->items[order[at]];
-        hash = mix(mix(hash, item->name), item->mark);
+        hash = hash_mix(hash_mix(hash, item->name), item->mark);
     }
     return hash;
 }

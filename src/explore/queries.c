@@ -4,19 +4,12 @@
  * probe for each query and stream with pending work. */
 #include "explore/search_parts.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <string.h>
 
 #define MAX_QUERIES 4096u /* probes that wait */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /* Of a class with these early items, in any order. */
 static uint64_t key_of(uint64_t hash, const struct search_bys *bys)
@@ -24,10 +17,10 @@ static uint64_t key_of(uint64_t hash, const struct search_bys *bys)
     uint64_t sum = 0;
     for (size_t i = 0; i < bys->count; i++) {
         const struct plan_by *by = &bys->items[i];
-        uint64_t word = mix(mix(by->item.stream, by->item.seq), by->call.thread);
-        sum += mix(mix(word, by->call.number), by->call.query);
+        uint64_t word = hash_mix(hash_mix(by->item.stream, by->item.seq), by->call.thread);
+        sum += hash_mix(hash_mix(word, by->call.number), by->call.query);
     }
-    return mix(hash, sum);
+    return hash_mix(hash, sum);
 }
 
 /* The call of the same thread before this one; MODEL_NONE: there is none. */

@@ -1,6 +1,7 @@
 /* Results of runs into classes and groups; see search.h. */
 #include "explore/search.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "explore/search_parts.h"
 
@@ -59,16 +60,16 @@ static bool plan_copy(struct plan *into, const struct plan *plan)
     return plan_copy_places(into, plan);
 }
 
-static bool same_output(const struct search *search, const struct outcome *a,
-                        const struct outcome *b)
+static bool same_output(const struct search *search, const struct probe_outcome *a,
+                        const struct probe_outcome *b)
 {
     return a->code == b->code && a->end_signal == b->end_signal && a->timed_out == b->timed_out &&
            (search->output_varies || (a->out_hash == b->out_hash && a->out_bytes == b->out_bytes));
 }
 
-static enum search_verdict judge(const struct search *search, const struct outcome *outcome)
+static enum search_verdict judge(const struct search *search, const struct probe_outcome *outcome)
 {
-    const struct outcome *reference = &search->groups.items[0].outcome;
+    const struct probe_outcome *reference = &search->groups.items[0].outcome;
     if (!same_output(search, reference, outcome)) {
         return RESULT_WRONG;
     }
@@ -80,7 +81,7 @@ static enum search_verdict judge(const struct search *search, const struct outco
 
 /* The group of a result; a new one gets the probe's plan. MODEL_NONE when out of memory. Results
  * that differ in memory only are one group. */
-static uint32_t group_of(struct search *search, const struct outcome *outcome,
+static uint32_t group_of(struct search *search, const struct probe_outcome *outcome,
                          const struct probe *probe)
 {
     enum search_verdict verdict = search->groups.count > 0 ? judge(search, outcome) : RESULT_SAME;
@@ -105,8 +106,7 @@ static uint64_t items_hash(const struct run *run)
     uint64_t hash = run->poset.count;
     for (uint32_t i = 0; i < run->poset.count; i++) {
         const struct poset_item *item = &run->poset.items[i];
-        hash +=
-            (item->name ^ item->mark * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+        hash += hash_mix(item->name, item->mark);
     }
     return hash;
 }
@@ -173,7 +173,7 @@ static bool take_first(struct search *search, const struct run *run)
 
 /* Interleaved kernels give many results; only the first wrong one is kept. */
 static bool add_torn(struct search *search, const struct probe *probe,
-                     const struct outcome *outcome)
+                     const struct probe_outcome *outcome)
 {
     if (judge(search, outcome) != RESULT_WRONG || search->torn_wrong++ > 0) {
         return true;
@@ -183,7 +183,7 @@ static bool add_torn(struct search *search, const struct probe *probe,
 }
 
 static bool add_group_run(struct search *search, const struct probe *probe,
-                          const struct outcome *outcome, uint32_t class)
+                          const struct probe_outcome *outcome, uint32_t class)
 {
     uint32_t index = group_of(search, outcome, probe);
     if (index == MODEL_NONE) {
@@ -208,13 +208,13 @@ static bool add_group_run(struct search *search, const struct probe *probe,
 static bool take_reference(struct search *search, const struct probe *probe,
                            const struct probe_result *result, uint32_t class)
 {
-    const struct outcome *outcome = &result->outcome;
+    const struct probe_outcome *outcome = &result->outcome;
     bool failed = result->infeasible || outcome->timed_out;
     if (search->groups.count ==
         0) { /* PROBE_AGAIN too, when there is no result of the one before */
         return add_group_run(search, probe, failed ? &search->first_outcome : outcome, class);
     }
-    struct outcome *reference = &search->groups.items[0].outcome;
+    struct probe_outcome *reference = &search->groups.items[0].outcome;
     if (!failed) {
         search->output_varies = !same_output(search, reference, outcome);
         search->memory_varies = !reference->has_memory || !outcome->has_memory ||

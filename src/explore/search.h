@@ -40,7 +40,7 @@ struct probe {
     uint64_t seed; /* TORN, RANDOM */
 };
 
-struct outcome {
+struct probe_outcome {
     int code, end_signal;
     bool timed_out; /* it was ended after a time */
     uint64_t out_hash, out_bytes;
@@ -50,7 +50,7 @@ struct outcome {
 
 /* What a run gave beside its trace. */
 struct probe_result {
-    struct outcome outcome;
+    struct probe_outcome outcome;
     bool infeasible, forced;
 };
 
@@ -58,7 +58,7 @@ enum search_verdict { RESULT_SAME, RESULT_MEMORY, RESULT_WRONG };
 
 /* Runs with one result. */
 struct search_group {
-    struct outcome outcome;
+    struct probe_outcome outcome;
     enum search_verdict verdict;
     uint64_t runs;
     struct plan plan; /* of its first run, interleaved ones aside */
@@ -112,7 +112,7 @@ struct search {
     uint64_t items_hash;
     VEC(struct probe) queries; /* made and not given out */
     struct map queries_seen;
-    struct outcome first_outcome;
+    struct probe_outcome first_outcome;
     uint64_t given, taken;                             /* probes */
     uint64_t asked[PROBE_KINDS], by_kind[PROBE_KINDS]; /* of these, by kind */
     bool output_varies, memory_varies;      /* the reference run twice was not the same */

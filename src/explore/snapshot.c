@@ -43,10 +43,11 @@ static enum ssan_status map_file(struct snapshot *snapshot, const char *path,
     snapshot->map_bytes = (size_t)info.st_size;
     snapshot->map =
         info.st_size > 0 ? mmap(NULL, snapshot->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    int error = errno;
     close(fd);
     if (snapshot->map == MAP_FAILED) {
         snapshot->map = NULL;
-        return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
+        return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(error));
     }
     return SSAN_OK;
 }

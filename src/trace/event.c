@@ -85,6 +85,15 @@ int ssan_enum_find(enum ssan_enum_table table, const char *word, size_t length)
     return -1;
 }
 
+bool ssan_run_end(const struct ssan_run *run, uint64_t *end)
+{
+    uint64_t span;
+    return run->length > 0 && run->count > 0 && (run->count == 1 || run->stride >= run->length) &&
+           !__builtin_mul_overflow(run->count - 1, run->stride, &span) &&
+           !__builtin_add_overflow(span, run->length, &span) &&
+           !__builtin_add_overflow(span, run->address, end);
+}
+
 struct ssan_str ssan_str(const char *text)
 {
     return (struct ssan_str){text, text ? (uint32_t)strlen(text) : 0};

@@ -6,6 +6,7 @@
 #ifndef SSAN_TRACE_EVENT_H
 #define SSAN_TRACE_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -115,6 +116,10 @@ enum ssan_event_kind ssan_event_find(const char *name, size_t length);
 const char *ssan_enum_word(enum ssan_enum_table table, uint32_t value);
 /* -1 for an unknown word. */
 int ssan_enum_find(enum ssan_enum_table table, const char *word, size_t length);
+
+/* Where the last piece of a run ends. False for one that no producer makes: without bytes, with
+ * pieces that overlap, or leaving the address space. */
+bool ssan_run_end(const struct ssan_run *run, uint64_t *end);
 
 /* A string literal or NUL-terminated text as a field. */
 struct ssan_str ssan_str(const char *text);

@@ -36,7 +36,7 @@ struct program {
 };
 
 /* One run: what each item touched, and the cells at the end. */
-struct outcome {
+struct probe_outcome {
     unsigned reads[MAX_ITEMS], writes[MAX_ITEMS]; /* masks, by item */
     unsigned cells[CELLS];
 };
@@ -91,9 +91,9 @@ static void make_program(struct program *program, struct rng *rng)
 }
 
 static void run_program(const struct program *program, const uint32_t *order,
-                        struct outcome *outcome)
+                        struct probe_outcome *outcome)
 {
-    *outcome = (struct outcome){0};
+    *outcome = (struct probe_outcome){0};
     for (uint32_t at = 0; at < program->count; at++) {
         uint32_t i = order[at];
         unsigned sum = i;
@@ -123,7 +123,7 @@ struct made {
 
 static void make_poset(const struct program *program, const uint32_t *order, struct made *made)
 {
-    struct outcome outcome;
+    struct probe_outcome outcome;
     uint32_t canonical[MAX_ITEMS];
     run_program(program, order, &outcome);
     MUST(poset_create(&made->poset, program->count, program->chains));

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #define D   UINT64_C(0x100000)
@@ -179,6 +180,31 @@ static void hashes_know_no_addresses(void **state)
     model_finish(&other);
 }
 
+/* Ids that nobody has asked for as much memory as they say. */
+static void damaged_ids(void **state)
+{
+    (void)state;
+    const struct ssan_event events[] = {
+        {.kind = SSAN_EV_call, .call = {.thread = UINT32_MAX, .number = 1}},
+        {.kind = SSAN_EV_callback_begin, .callback_begin = {.thread = UINT32_MAX, .op = 1}},
+        {.kind = SSAN_EV_host_access,
+         .host_access = {.thread = UINT32_MAX, .address = PIN, .size = 4}},
+        {.kind = SSAN_EV_stream_create, .stream_create = {.stream = UINT32_MAX}},
+    };
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        struct ssan_error err = {0};
+        struct trace damaged;
+        struct model read = {0};
+        t_init(&damaged);
+        t_put(&damaged, events[i]);
+        struct trace_source source = trace_source(&damaged);
+        assert_int_equal(model_read(&read, &source.source, &err), SSAN_FORMAT);
+        assert_non_null(strstr(err.text, "damaged"));
+        model_finish(&read);
+        t_finish(&damaged);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(conflicts_and_host, setup, teardown),
         cmocka_unit_test_setup_teardown(even_and_odd, setup, teardown),
         cmocka_unit_test_setup_teardown(hashes_know_no_addresses, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_ids, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

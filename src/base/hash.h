@@ -1,0 +1,17 @@
+/* A hash of words, one after the other: the same on every machine, but no protection against who
+ * wants two that are equal. */
+#ifndef SSAN_BASE_HASH_H
+#define SSAN_BASE_HASH_H
+
+#include <stdint.h>
+
+/* The hash so far (any number to begin with) and one more word; every bit depends on all. */
+static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
+{
+    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+#endif
