@@ -58,6 +58,15 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
     va_end(args);
 }
 
+void strbuf_add_printable(struct strbuf *buf, const char *bytes, size_t length, size_t most)
+{
+    for (size_t i = 0; i < length && i < most; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        strbuf_add(buf, c < ' ' || c == 0x7f ? "?" : &bytes[i], 1);
+    }
+    strbuf_puts(buf, length > most ? "..." : "");
+}
+
 void strbuf_pad_to(struct strbuf *buf, size_t column)
 {
     size_t start = buf->length;

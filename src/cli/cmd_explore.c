@@ -72,6 +72,12 @@ static void find_reasons(struct result *result, const struct explore_run *run)
                       search->unreached == 1 ? "" : "s");
         add_reason(result, &words);
     }
+    if (search->queries_left_out > 0) {
+        strbuf_printf(&words, "%" PRIu64 " quer%s not answered the other way",
+                      search->queries_left_out,
+                      search->queries_left_out == 1 ? "y was" : "ies were");
+        add_reason(result, &words);
+    }
     if (facts->forced > 0) {
         strbuf_printf(&words, "the device ran work by itself in %" PRIu64 " run%s", facts->forced,
                       facts->forced == 1 ? "" : "s");

@@ -44,10 +44,8 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
         return NULL;
     }
     struct strbuf words = {0};
-    for (size_t i = 0; i < plan->items.count; i++) {
-        strbuf_printf(&words, "%ss%" PRIu32 ".%" PRIu32, i == 0 ? "order:" : ",",
-                      plan->items.items[i].stream, plan->items.items[i].seq);
-    }
+    strbuf_puts(&words, "order:");
+    plan_print_items(plan, &words);
     const char *kept = words.failed ? NULL : arena_strdup(arena, strbuf_text(&words));
     strbuf_finish(&words);
     return kept;
@@ -138,7 +136,8 @@ static void fill_sums(struct explore_facts *facts, const struct search *search)
     facts->total_estimated = sums.total_estimated;
     facts->run_estimated = sums.estimated;
     facts->all_run = search_left(search) == 0 && search->unreached == 0 &&
-                     !search->determinism.found && search->limits.random == 0;
+                     search->queries_left_out == 0 && !search->determinism.found &&
+                     search->limits.random == 0;
     facts->random = search->limits.random > 0;
     facts->random_tried = search->by_kind[PROBE_RANDOM];
     facts->random_wrong = search->random_wrong;

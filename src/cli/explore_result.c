@@ -1,13 +1,14 @@
 /* Results of trials read back from their folders. */
 #include "cli/explore_result.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "explore/snapshot.h"
 #include "trace/reader.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,19 +28,18 @@ static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t len
     return hash_mix(hash, length);
 }
 
-static int open_file(const struct trial_result *trial, const char *name)
+static enum ssan_status path_of(struct strbuf *path, const struct trial_result *trial,
+                                const char *name, struct ssan_error *err)
 {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/%s", trial->directory, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    strbuf_clear(path);
+    strbuf_printf(path, "%s/%s", trial->directory, name);
+    return path->failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory") : SSAN_OK;
 }
 
 /* Blocks are hashed apart and summed up, so the order of frees does not matter. */
-static void hash_memory(const struct trial_result *trial, struct probe_outcome *outcome)
+static void hash_memory(const char *path, struct probe_outcome *outcome)
 {
-    char path[4200];
     struct snapshot snapshot = {0};
-    snprintf(path, sizeof path, "%s/" TRIAL_MEMORY, trial->directory);
     if (snapshot_read(&snapshot, path, NULL) == SSAN_OK && snapshot.complete) {
         outcome->has_memory = true;
         for (size_t i = 0; i < snapshot.blocks.count; i++) {
@@ -51,25 +51,32 @@ static void hash_memory(const struct trial_result *trial, struct probe_outcome *
     snapshot_close(&snapshot);
 }
 
-static void hash_output(const struct trial_result *trial, struct probe_outcome *outcome)
+static enum ssan_status hash_output(const char *path, struct probe_outcome *outcome,
+                                    struct ssan_error *err)
 {
     static unsigned char buffer[1 << 16]; /* whole reads but for the last: the hash is of pieces */
-    int fd = open_file(trial, TRIAL_STDOUT);
-    ssize_t got;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd;
     while (fd >= 0 && (got = read(fd, buffer, sizeof buffer)) > 0) {
         outcome->out_hash = hash_bytes(outcome->out_hash, buffer, (size_t)got);
         outcome->out_bytes += (uint64_t)got;
     }
+    enum ssan_status status = got < 0 ? file_fail(err, errno, "can't read", path) : SSAN_OK;
     if (fd >= 0) {
         close(fd);
     }
+    return status;
 }
 
 void explore_result_output(const struct trial_result *trial, struct strbuf *output)
 {
     char buffer[1 << 14];
-    int fd = open_file(trial, TRIAL_STDOUT);
+    struct strbuf path = {0};
+    int fd = path_of(&path, trial, TRIAL_STDOUT, NULL) == SSAN_OK
+                 ? open(strbuf_text(&path), O_RDONLY | O_CLOEXEC)
+                 : -1;
     ssize_t got;
+    strbuf_finish(&path);
     while (fd >= 0 && output->length < OUTPUT_KEPT && (got = read(fd, buffer, sizeof buffer)) > 0) {
         strbuf_add(output, buffer, (size_t)got);
     }
@@ -78,11 +85,22 @@ void explore_result_output(const struct trial_result *trial, struct strbuf *outp
     }
 }
 
+static enum ssan_status read_model(const char *path, struct model *model, struct ssan_error *err)
+{
+    struct reader *reader = NULL;
+    enum ssan_status status = reader_open(&reader, path, err);
+    if (!status) {
+        status = model_read(model, reader_source(reader), err);
+    }
+    reader_close(reader);
+    return status;
+}
+
 enum ssan_status explore_result_read(const struct trial_result *trial, struct model *model,
                                      struct probe_result *result, struct ssan_error *err)
 {
-    char path[4200];
-    struct reader *reader = NULL;
+    struct strbuf path = {0};
+    enum ssan_status status = SSAN_OK;
     *result = (struct probe_result){
         .outcome = {.code = trial->end_signal ? 0 : trial->code,
                     .end_signal = trial->timed_out || trial->flooded ? 0 : trial->end_signal,
@@ -93,15 +111,16 @@ enum ssan_status explore_result_read(const struct trial_result *trial, struct mo
     if (result->outcome.timed_out) {
         result->outcome.code = 0;
     } else {
-        hash_output(trial, &result->outcome);
-        hash_memory(trial, &result->outcome);
+        status = path_of(&path, trial, TRIAL_STDOUT, err);
+        status = status ? status : hash_output(strbuf_text(&path), &result->outcome, err);
+        status = status ? status : path_of(&path, trial, TRIAL_MEMORY, err);
+        if (!status) {
+            hash_memory(strbuf_text(&path), &result->outcome);
+        }
     }
-    snprintf(path, sizeof path, "%s/" TRIAL_TRACE, trial->directory);
-    enum ssan_status status = reader_open(&reader, path, err);
-    if (!status) {
-        status = model_read(model, reader_source(reader), err);
-    }
-    reader_close(reader);
+    status = status ? status : path_of(&path, trial, TRIAL_TRACE, err);
+    status = status ? status : read_model(strbuf_text(&path), model, err);
+    strbuf_finish(&path);
     return status;
 }
 

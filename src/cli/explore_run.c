@@ -15,6 +15,7 @@
 #define PLAN_LIMIT_MS     2000
 #define TORN_RUNS         20
 #define ONE_EARLY_RUNS    64
+#define QUERY_PROBES      4096 /* that wait */
 #define SAMPLE_RUNS       100
 #define SLOWER            20   /* times the first run: then a run counts as one without end */
 #define SLOWEST_SECONDS   10.0 /* at least */
@@ -215,6 +216,7 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
         .seed = options->seed,
         .torn = TORN_RUNS,
         .one_early = ONE_EARLY_RUNS,
+        .queries = QUERY_PROBES,
         .sample = SAMPLE_RUNS,
         .places = &options->plan,
     };

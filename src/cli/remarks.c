@@ -11,17 +11,6 @@
 
 #define TEXT_COLUMNS 80
 
-/* Bytes of a comment: control characters would end it. */
-static void add_bytes(struct strbuf *out, struct ssan_str text, size_t most)
-{
-    size_t i;
-    for (i = 0; i < text.length && i < most; i++) {
-        const char c = (unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f ? '?' : text.ptr[i];
-        strbuf_add(out, &c, 1);
-    }
-    strbuf_puts(out, text.length > most ? "..." : "");
-}
-
 /* Frames come from the innermost on: the first that is the user's stays. False when out of memory.
  */
 static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
@@ -38,14 +27,14 @@ static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
         file.length -= (size_t)(name + 1 - file.ptr);
         file.ptr = name + 1;
     }
-    add_bytes(&text, file, SIZE_MAX);
+    strbuf_add_printable(&text, file.ptr, file.length, SIZE_MAX);
     strbuf_printf(&text, ":%" PRIu32, line->line);
     if (line->text.length > 0) {
         strbuf_puts(&text, ": ");
-        add_bytes(&text, line->text, TEXT_COLUMNS);
+        strbuf_add_printable(&text, line->text.ptr, line->text.length, TEXT_COLUMNS);
     } else if (line->function.length > 0) {
         strbuf_puts(&text, " in ");
-        add_bytes(&text, line->function, TEXT_COLUMNS);
+        strbuf_add_printable(&text, line->function.ptr, line->function.length, TEXT_COLUMNS);
     }
     kept = text.failed ? NULL : arena_strdup(&remarks->arena, strbuf_text(&text));
     strbuf_finish(&text);

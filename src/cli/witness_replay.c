@@ -85,7 +85,7 @@ void witness_found_finish(struct witness_found *found)
 static bool add_order(const struct plan *plan, struct strbuf *words)
 {
     strbuf_puts(words, "order:");
-    invert_words(plan, words);
+    plan_print_items(plan, words);
     return plan->items.count > 0;
 }
 

@@ -334,14 +334,6 @@ enum invert_result invert_check(const struct model *model, const struct invert_p
     return first->closed == 0 || happened < first->closed ? INVERT_DONE : INVERT_KEPT;
 }
 
-void invert_words(const struct plan *plan, struct strbuf *out)
-{
-    for (size_t i = 0; i < plan->items.count; i++) {
-        strbuf_printf(out, "%ss%u.%u", i ? "," : "", plan->items.items[i].stream,
-                      plan->items.items[i].seq);
-    }
-}
-
 bool invert_replay(const struct model *model, struct plan *plan)
 {
     bool fine = true;

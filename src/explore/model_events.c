@@ -131,16 +131,55 @@ static bool on_host_access(struct reading *reading, const struct ssan_ev_host_ac
             bytes_add_run(&item->ways[access->access], access->address, access->size, 0, 1, 0, 0));
 }
 
+size_t model_alive_behind(const struct reading *reading, uint64_t address)
+{
+    size_t low = 0, high = reading->alive.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (reading->model->allocs.items[reading->alive.items[middle]].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static bool on_alloc(struct reading *reading, const struct ssan_ev_alloc *alloc)
 {
     struct model *model = reading->model;
-    return map_set(&reading->alloc_ids, alloc->alloc, model->allocs.count) &&
-           VEC_PUSH(&model->allocs, (struct model_alloc){.memory = alloc->memory,
-                                                         .address = alloc->address,
-                                                         .size = alloc->size,
-                                                         .born = reading->position,
-                                                         .dead = UINT64_MAX,
-                                                         .id = alloc->alloc});
+    size_t index = model->allocs.count, at = model_alive_behind(reading, alloc->address);
+    if (!map_set(&reading->alloc_ids, alloc->alloc, index) ||
+        !VEC_PUSH(&model->allocs, (struct model_alloc){.memory = alloc->memory,
+                                                       .address = alloc->address,
+                                                       .size = alloc->size,
+                                                       .born = reading->position,
+                                                       .dead = UINT64_MAX,
+                                                       .id = alloc->alloc}) ||
+        !VEC_PUSH(&reading->alive, 0)) {
+        return false;
+    }
+    uint32_t *alive = reading->alive.items;
+    memmove(alive + at + 1, alive + at, (reading->alive.count - 1 - at) * sizeof *alive);
+    alive[at] = (uint32_t)index;
+    return true;
+}
+
+static void on_free(struct reading *reading, const struct ssan_ev_free *event)
+{
+    const uint64_t *index = map_find(&reading->alloc_ids, event->alloc);
+    if (!index || reading->model->allocs.items[*index].dead != UINT64_MAX) {
+        return; /* the engine refuses it */
+    }
+    struct model_alloc *alloc = &reading->model->allocs.items[*index];
+    uint32_t *alive = reading->alive.items;
+    alloc->dead = reading->position;
+    for (size_t i = model_alive_behind(reading, alloc->address); i-- > 0;) {
+        if (alive[i] == *index) {
+            memmove(alive + i, alive + i + 1, (--reading->alive.count - i) * sizeof *alive);
+            return;
+        }
+    }
 }
 
 static bool on_call(struct reading *reading, const struct ssan_ev_call *event)
@@ -314,13 +353,9 @@ static bool take(struct reading *reading, const struct ssan_event *event)
         return on_closed(reading, event->op_closed.op);
     case SSAN_EV_alloc:
         return on_alloc(reading, &event->alloc);
-    case SSAN_EV_free: {
-        const uint64_t *index = map_find(&reading->alloc_ids, event->free.alloc);
-        if (index) {
-            model->allocs.items[*index].dead = reading->position;
-        }
+    case SSAN_EV_free:
+        on_free(reading, &event->free);
         return true;
-    }
     case SSAN_EV_call:
         return on_call(reading, &event->call);
     case SSAN_EV_sync:

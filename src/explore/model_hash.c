@@ -21,13 +21,14 @@ static void mix_text(struct hash *hash, struct ssan_str text)
     }
 }
 
-/* The newest allocation that is alive and holds the address; allocations are by birth here. */
+/* The allocation that is alive and holds the address. */
 static void mix_address(struct hash *hash, const struct reading *reading, uint64_t address)
 {
-    const struct model *model = reading->model;
-    for (size_t i = model->allocs.count; address != 0 && i > 0; i--) {
-        const struct model_alloc *alloc = &model->allocs.items[i - 1];
-        if (alloc->dead == UINT64_MAX && address - alloc->address < alloc->size) {
+    size_t behind = model_alive_behind(reading, address);
+    if (address != 0 && behind > 0) {
+        const struct model_alloc *alloc =
+            &reading->model->allocs.items[reading->alive.items[behind - 1]];
+        if (address - alloc->address < alloc->size) {
             mix(hash, alloc->id);
             mix(hash, address - alloc->address);
             return;

@@ -177,6 +177,7 @@ static void finish_reading(struct reading *reading)
     }
     VEC_FREE(&reading->streams);
     VEC_FREE(&reading->threads);
+    VEC_FREE(&reading->alive);
     map_finish(&reading->alloc_ids);
     engine_destroy(reading->engine);
 }

@@ -25,6 +25,7 @@ struct reading {
     VEC(struct stream_ends) streams; /* by id */
     VEC(struct thread_state) threads;
     struct map alloc_ids; /* id -> index, while they are by birth */
+    VEC(uint32_t) alive;  /* allocations that are, by address; indices */
     uint64_t position;
     uint64_t row_bytes;
     enum ssan_status status; /* of what the engine's watch did; SSAN_FORMAT: an id is damage */
@@ -35,6 +36,8 @@ struct reading {
 bool model_take(struct reading *reading, const struct ssan_event *event);
 /* Makes the stream known, and all with lower ids. False as above. */
 bool model_add_stream(struct reading *reading, uint32_t stream);
+/* The place of the address in `alive`: behind all allocations that begin at or below it. */
+size_t model_alive_behind(const struct reading *reading, uint64_t address);
 /* The hash of what the event asked for, the same in every process (model_step). */
 uint64_t model_hash_event(const struct reading *reading, const struct ssan_event *event);
 

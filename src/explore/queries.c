@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define MAX_QUERIES 4096u /* probes that wait */
-
 /* Of a class with these early items, in any order. */
 static uint64_t key_of(uint64_t hash, const struct search_bys *bys)
 {
@@ -86,7 +84,11 @@ bool search_add_queries(struct search *search, const struct run *run, uint32_t o
         if (model->calls.items[query].id.query != 0 && !model->calls.items[query].answered) {
             call = call_before(model, query);
         }
-        if (call == MODEL_NONE || search->queries.count >= MAX_QUERIES) {
+        if (call == MODEL_NONE) {
+            continue;
+        }
+        if (search->queries.count >= search->limits.queries) {
+            search->queries_left_out++;
             continue;
         }
         if (!ready) {

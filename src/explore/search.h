@@ -94,6 +94,7 @@ struct search_limits {
     uint64_t random; /* > 0: so many random schedules instead of all */
     uint64_t seed;
     uint32_t torn, one_early;  /* runs of these kinds */
+    uint32_t queries;          /* probes of them that may wait; what is asked then is left out */
     const struct plan *places; /* what all runs ignore and serialize; NULL: nothing; borrowed */
     uint64_t sample;           /* runs of a program that is not deterministic */
 };
@@ -112,6 +113,7 @@ struct search {
     uint64_t items_hash;
     VEC(struct probe) queries; /* made and not given out */
     struct map queries_seen;
+    uint64_t queries_left_out; /* calls */
     struct probe_outcome first_outcome;
     uint64_t given, taken;                             /* probes */
     uint64_t asked[PROBE_KINDS], by_kind[PROBE_KINDS]; /* of these, by kind */

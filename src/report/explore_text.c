@@ -1,6 +1,7 @@
 /* The text form of an exploration: results, the reference's first, each with its orders and the
  * command that shows it again. */
 #include "report/explore.h"
+
 #include "report/words.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #define EXACT_BELOW   1e18L
 #define GROUPS_TOLD   10u /* wrong results, unless verbose */
 #define EXCERPT_BYTES 60u
+#define DETAIL        20 /* column of what is told of a result */
 
 void explore_number(struct strbuf *out, long double number, bool estimated)
 {
@@ -89,13 +91,9 @@ static void add_extent(struct strbuf *out, const struct explore_facts *facts)
 
 static void add_excerpt(struct strbuf *out, const char *line)
 {
-    size_t length = strlen(line), i;
     strbuf_puts(out, "\"");
-    for (i = 0; i < length && i < EXCERPT_BYTES; i++) {
-        unsigned char c = (unsigned char)line[i];
-        strbuf_add(out, c < 0x20 || c == 0x7f ? "?" : &line[i], 1);
-    }
-    strbuf_puts(out, i < length ? "...\"" : "\"");
+    strbuf_add_printable(out, line, strlen(line), EXCERPT_BYTES);
+    strbuf_puts(out, "\"");
 }
 
 static void add_end(struct strbuf *out, const struct explore_group *group)
@@ -121,11 +119,11 @@ static const char *way_words(enum explore_way way)
 static void add_replay(struct strbuf *out, const struct explore_facts *facts, const char *schedule)
 {
     if (!schedule) {
-        strbuf_puts(out, "                    its schedule needs a file: --keep FOLDER writes it "
-                         "there\n");
+        strbuf_printf(out, "%*sits schedule needs a file: --keep FOLDER writes it there\n", DETAIL,
+                      "");
         return;
     }
-    strbuf_puts(out, "                    streamsan run --schedule ");
+    strbuf_printf(out, "%*sstreamsan run --schedule ", DETAIL, "");
     words_shell(out, schedule);
     strbuf_puts(out, " --");
     for (size_t i = 0; facts->command[i]; i++) {
@@ -138,7 +136,6 @@ static void add_replay(struct strbuf *out, const struct explore_facts *facts, co
 static void add_group(struct strbuf *out, const struct explore_facts *facts,
                       const struct explore_group *group)
 {
-    size_t begin = out->length;
     strbuf_puts(out, "  ");
     if (facts->random || group->classes == 0) {
         strbuf_printf(out, "%" PRIu64 " run%s", group->runs, plural(group->runs));
@@ -146,9 +143,7 @@ static void add_group(struct strbuf *out, const struct explore_facts *facts,
         explore_number(out, group->orders, group->estimated);
         strbuf_puts(out, group->orders == 1 ? " order" : " orders");
     }
-    while (out->length - begin < 18 && !out->failed) {
-        strbuf_puts(out, " ");
-    }
+    strbuf_pad_to(out, DETAIL - 2);
     strbuf_puts(out, group->verdict == EXPLORE_WRONG    ? "  wrong: "
                      : group->verdict == EXPLORE_MEMORY ? "  same output, different memory: "
                                                         : "  as in the program's own order: ");
@@ -156,7 +151,7 @@ static void add_group(struct strbuf *out, const struct explore_facts *facts,
     strbuf_puts(out, group->verdict == EXPLORE_SAME ? "" : way_words(group->way));
     strbuf_puts(out, "\n");
     if (group->got) {
-        strbuf_printf(out, "                    output line %" PRIu64 ": ", group->output_line);
+        strbuf_printf(out, "%*soutput line %" PRIu64 ": ", DETAIL, "", group->output_line);
         add_excerpt(out, group->got);
         if (group->expected) {
             strbuf_puts(out, ", not ");

@@ -53,18 +53,12 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
 /* A line of the program, with what does not print as '?'. */
 static void add_line(struct strbuf *out, const char *line)
 {
-    size_t from = out->length + 1, i;
     if (!line) {
         strbuf_puts(out, "nothing");
         return;
     }
     strbuf_puts(out, "'");
-    layout_cut(out, line, LINE_COLUMNS);
-    for (i = from; !out->failed && i < out->length; i++) {
-        if ((unsigned char)out->text[i] < ' ' || (unsigned char)out->text[i] >= 0x7f) {
-            out->text[i] = '?';
-        }
-    }
+    strbuf_add_printable(out, line, strlen(line), LINE_COLUMNS);
     strbuf_puts(out, "'");
 }
 

@@ -84,6 +84,8 @@ bool plan_copy_places(struct plan *plan, const struct plan *from);
 bool plan_is_plain(const struct plan *plan);
 /* Appends the file that plan_parse reads back to the same plan. */
 void plan_print(const struct plan *plan, struct strbuf *out);
+/* Appends its items as words: "s1.1,s2.1". */
+void plan_print_items(const struct plan *plan, struct strbuf *out);
 void plan_finish(struct plan *plan);
 
 #endif

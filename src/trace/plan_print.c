@@ -59,6 +59,14 @@ static void print_escaped(const char *text, bool word, struct strbuf *out)
     }
 }
 
+void plan_print_items(const struct plan *plan, struct strbuf *out)
+{
+    for (size_t i = 0; i < plan->items.count; i++) {
+        strbuf_printf(out, "%ss%" PRIu32 ".%" PRIu32, i ? "," : "", plan->items.items[i].stream,
+                      plan->items.items[i].seq);
+    }
+}
+
 void plan_print(const struct plan *plan, struct strbuf *out)
 {
     strbuf_printf(out, PLAN_FIRST_LINE "\npolicy %s\n", plan->policy);

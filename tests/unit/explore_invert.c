@@ -48,7 +48,7 @@ static void expect(const struct read_run *run, const struct invert_pair *pair,
     assert_true(invert_plan(&run->model, &run->facts, pair, variant, &plan, &there));
     assert_int_equal(there, items != NULL);
     if (items) {
-        invert_words(&plan, &words);
+        plan_print_items(&plan, &words);
         assert_string_equal(plan.policy, policy);
         assert_string_equal(strbuf_text(&words), items);
     }

@@ -19,8 +19,8 @@
 enum what { COPY_IN, SCALE, RECORD, WAIT, ADD, COPY_OUT, WHAT_COUNT };
 
 struct device {
-    bool with_wait;
-    uint64_t salt; /* makes runs differ in a call */
+    bool with_wait, asks; /* asks: queries a stream before it waits for it */
+    uint64_t salt;        /* makes runs differ in a call */
     struct trace trace;
     uint64_t ops[WHAT_COUNT]; /* 0: not submitted */
     bool done[WHAT_COUNT];
@@ -139,6 +139,9 @@ static void run_program(struct device *device)
     submit(device, ADD, number, put_op(device, consumer, SSAN_op_kind_KERNEL, D, D));
     t_call(t, ++number, 0);
     submit(device, COPY_OUT, number, put_op(device, consumer, SSAN_op_kind_COPY, D, OUT));
+    if (device->asks) {
+        t_call(t, number, 1);
+    }
     t_call(t, ++number, 0);
     uint64_t sync = t_sync_begin(t, SSAN_sync_kind_STREAM, consumer);
     run_up_to(device, ids[device->with_wait][COPY_OUT]);
@@ -151,6 +154,9 @@ static void run_program(struct device *device)
 
 /* The allocation that is to fail, counted from the last mem_fail_at; 0: none. */
 static uint64_t fail_nth;
+
+/* Programs that query, from now on. */
+static bool asks;
 
 /* Explores up to `most` runs. False when out of memory. */
 static bool explore(struct search *search, const struct search_limits *limits, bool with_wait,
@@ -166,7 +172,7 @@ static bool explore(struct search *search, const struct search_limits *limits, b
             return next == SEARCH_DONE;
         }
         struct device device = {
-            .with_wait = with_wait, .salt = salted ? count : 0, .plan = &probe.plan};
+            .with_wait = with_wait, .asks = asks, .salt = salted ? count : 0, .plan = &probe.plan};
         uint64_t used = mem_count(); /* the device is no part of what may fail */
         mem_fail_at(0);
         run_program(&device);
@@ -196,6 +202,7 @@ static const struct search_limits limits = {
     .seed = 1,
     .torn = 4,
     .one_early = 10,
+    .queries = 100,
     .sample = 12};
 
 static void without_wait(void **state)
@@ -225,6 +232,23 @@ static void with_wait(void **state)
     assert_int_equal(search_left(&search), 0);
     assert_int_equal(search.by_kind[PROBE_TORN], 0); /* no kernels race */
     search_finish(&search);
+}
+
+static void queries(void **state)
+{
+    (void)state;
+    struct search search;
+    struct search_limits few = limits;
+    few.queries = 1;
+    asks = true;
+    assert_true(explore(&search, &limits, false, false, 1000));
+    assert_true(search.by_kind[PROBE_QUERY] > 1);
+    assert_int_equal(search.queries_left_out, 0);
+    search_finish(&search);
+    assert_true(explore(&search, &few, false, false, 1000));
+    assert_true(search.queries_left_out > 0);
+    search_finish(&search);
+    asks = false;
 }
 
 static void stopped_early(void **state)
@@ -276,9 +300,9 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_wait),  cmocka_unit_test(with_wait),
-        cmocka_unit_test(stopped_early), cmocka_unit_test(not_deterministic),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(without_wait),      cmocka_unit_test(with_wait),
+        cmocka_unit_test(queries),           cmocka_unit_test(stopped_early),
+        cmocka_unit_test(not_deterministic), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
