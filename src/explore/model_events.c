@@ -4,12 +4,12 @@
 
 #include "base/mem.h"
 #include "core/order.h"
+#include "trace/own_header.h"
 
 #include <string.h>
 
 #define STREAMS_MAX (UINT32_C(1) << 20)
 #define SITES_MAX   (UINT32_C(1) << 24)
-#define OWN_FOLDER  "/streamsan/include/" /* of the headers that come with the tool */
 
 static struct ssan_str keep(struct model *model, struct ssan_str text)
 {
@@ -222,8 +222,8 @@ static void on_sync_return(struct reading *reading, const struct ssan_ev_sync_re
 
 static bool on_line(struct model *model, const struct ssan_ev_line *line)
 {
-    if (line->site == 0 || line->site >= SITES_MAX || line->file.length == 0 ||
-        memmem(line->file.ptr, line->file.length, OWN_FOLDER, sizeof OWN_FOLDER - 1)) {
+    if (line->site == 0 || line->site >= SITES_MAX ||
+        is_own_header(line->file.ptr, line->file.length)) {
         return true;
     }
     while (model->lines.count <= line->site) {

@@ -8,7 +8,7 @@
 /* Whole numbers below 2^53 as such, else reals; null for what no number holds. */
 static json_t *number(long double value)
 {
-    if (!isfinite(value)) {
+    if (!isfinite((double)value)) {
         return json_null();
     }
     return value < 9007199254740992.0L ? json_integer((json_int_t)value) : json_real((double)value);
