@@ -31,9 +31,6 @@ void words_place_full(struct strbuf *out, const struct place *place);
 /* The place a finding stands at: that of `then`, else of `first`. May be empty, never NULL. */
 const struct place *words_site(const struct report *report, const struct finding *finding);
 
-/* A word of a command, in quotes where a shell would take it for something else. */
-void words_shell(struct strbuf *out, const char *word);
-
 /* The sentence of a finding, without pointers, lines or severity. */
 void words_message(struct strbuf *out, const struct report *report, const struct finding *finding);
 
