@@ -26,6 +26,8 @@ void text_order(struct strbuf *out, const struct report *report, const struct fi
 void text_missing(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_fix(struct strbuf *out, const struct report *report, const struct finding *finding);
 void text_witness(struct strbuf *out, const struct report *report, const struct finding *finding);
+/* " witness=shown replay: streamsan run ..."; nothing for NULL. */
+void short_witness(struct strbuf *out, const struct witness *witness);
 void text_diagnosis(struct strbuf *out, const struct report *report);
 
 /* The sentence of the nearest miss alone. */

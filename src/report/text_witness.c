@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ORDER_PRINTED 12 /* operations; a longer order is described */
@@ -24,6 +25,30 @@ static const char *label_of(const struct report *report, const char *id)
     return id;
 }
 
+/* The number in the id of an operation of a stream: 2 for "s2.1"; 0 for other operations. */
+static unsigned long stream_number(const char *id)
+{
+    return id[0] == 's' ? strtoul(id + 1, NULL, 10) : 0;
+}
+
+/* Which streams the numbers in an order are: " (s1 'producer', s2 'consumer')". */
+static void add_streams(struct strbuf *out, const struct report *report,
+                        const struct witness *witness)
+{
+    const char *separator = " (";
+    for (size_t i = 0; i < report->stream_count; i++) {
+        const struct report_stream *stream = &report->streams[i];
+        for (size_t k = 0; k < witness->order_count; k++) {
+            if (stream_number(witness->order[k]) == stream->ordinal) {
+                strbuf_printf(out, "%ss%" PRIu32 " '%s'", separator, stream->ordinal, stream->name);
+                separator = ", ";
+                break;
+            }
+        }
+    }
+    strbuf_puts(out, separator[0] == ',' ? ")" : "");
+}
+
 static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct witness *witness = finding->witness;
@@ -33,6 +58,7 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
         for (i = 0; i < witness->order_count; i++) {
             strbuf_printf(out, " %s", label_of(report, witness->order[i]));
         }
+        add_streams(out, report, witness);
         strbuf_puts(out, witness->interleaved ? ", the two interleaved by block," : "");
         return;
     }
@@ -99,9 +125,16 @@ static void effects(struct strbuf *out, const struct report *report, const struc
     }
 }
 
+static void add_command(struct strbuf *out, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++) {
+        strbuf_puts(out, i ? " " : "");
+        words_shell(out, words[i]);
+    }
+}
+
 static void replay(struct strbuf *out, const struct witness *witness)
 {
-    size_t i;
     if (!witness->replay) {
         if (witness->kind == WITNESS_SHOWN || witness->kind == WITNESS_SILENT) {
             layout_wrap(out, NULL,
@@ -113,10 +146,7 @@ static void replay(struct strbuf *out, const struct witness *witness)
         return;
     }
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
-    for (i = 0; witness->replay[i]; i++) {
-        strbuf_puts(out, i ? " " : "");
-        words_shell(out, witness->replay[i]);
-    }
+    add_command(out, witness->replay);
     strbuf_puts(out, "\n");
     if (witness->repeats > 1 || witness->reproduced < witness->repeats) {
         strbuf_printf(out, "%*sreplayed: the same %" PRIu32 " of %" PRIu32 " times\n",
@@ -189,6 +219,17 @@ void text_witness(struct strbuf *out, const struct report *report, const struct 
     strbuf_puts(out, "\n");
     out->failed |= text.failed;
     strbuf_finish(&text);
+}
+
+void short_witness(struct strbuf *out, const struct witness *witness)
+{
+    if (witness) {
+        strbuf_printf(out, " witness=%s", witness_word(witness->kind));
+        if (witness->replay) {
+            strbuf_puts(out, " replay: ");
+            add_command(out, witness->replay);
+        }
+    }
 }
 
 static void add_wait(struct strbuf *out, const struct diagnosis_wait *wait)

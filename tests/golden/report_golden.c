@@ -182,8 +182,8 @@ static void processes(void **state)
 static void short_form(void **state)
 {
     static void (*const fixtures[])(struct report *) = {
-        fixture_handover, fixture_host_write,  fixture_lifetimes,
-        fixture_advice,   fixture_portability, fixture_losses,
+        fixture_handover,    fixture_host_write, fixture_lifetimes, fixture_advice,
+        fixture_portability, fixture_losses,     fixture_witnesses,
     };
     struct strbuf text = {0};
     size_t i;
