@@ -11,11 +11,13 @@
 
 #include "audit/altered.h"
 #include "core/explain.h"
+#include "core/explain_ids.h"
 #include "core/explain_window.h"
 #include "core/order.h"
 
 #define KIND_COUNT 3  /* of enum audit_rest */
 #define FIX_CHECKS 60 /* re-runs for the fixes of accidents, and of what appears */
+#define SITES_MAX  60 /* redundant sites that are judged without what orders by accident */
 
 struct accidents {
     struct audit *audit;
@@ -25,6 +27,7 @@ struct accidents {
     struct map deliberate;         /* keys that are new without any but blocking calls */
     struct map all;                /* keys that are new without any of them */
     unsigned what;                 /* of enum alteration */
+    struct sites *sites;
 };
 
 static const struct {
@@ -145,10 +148,51 @@ static bool is_accident(const struct accidents *accidents, const struct finding 
            (!own || map_find(&accidents->deliberate, finding->key));
 }
 
+/* How often the trace made the call of an operation; 0: unknown. */
+static size_t times_made(const struct accidents *accidents, const struct report_op *op)
+{
+    const struct history *history = accidents->rerun->history;
+    const uint32_t item = op->op ? history_find(&history->item_of, op->op) : HISTORY_NONE;
+    size_t count = 0, times = 0;
+    if (item == HISTORY_NONE) {
+        return 0;
+    }
+    const uint32_t site = history->items.items[item].site;
+    const uint32_t *calls = history_calls_of(history, history_site(history, site)->place, &count);
+    for (size_t i = 0; i < count; i++) {
+        times += history->calls.items[calls[i]].site == site;
+    }
+    return times;
+}
+
+/* Whether a fix records on the legacy stream in front of each of many later operations, though the
+ * first one comes less often: a barrier each time. */
+static bool repeats_barrier(const struct accidents *accidents, const struct report *in,
+                            const struct finding *finding, const struct fix *fix)
+{
+    const struct report_op *first = &in->ops[finding->first.op], *then = &in->ops[finding->then.op];
+    if (!fix || first->stream < 0 ||
+        in->streams[first->stream].flavour != SSAN_stream_flavour_LEGACY ||
+        times_made(accidents, first) >= times_made(accidents, then)) {
+        return false;
+    }
+    for (size_t i = 0; i < fix->edit_count; i++) {
+        const struct source_edit *edit = &fix->edits[i];
+        if (edit->insert_before && edit->line == then->at.line &&
+            strncmp(edit->insert_before, "cudaEventRecord(", strlen("cudaEventRecord(")) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add(struct accidents *accidents, const struct report *in, const struct finding *finding,
                 const struct fix *fix, unsigned rests)
 {
     struct audit *audit = accidents->audit;
+    if (repeats_barrier(accidents, in, finding, fix)) {
+        fix = NULL;
+    }
     audit->accidents[audit->accident_count++] =
         (struct audit_accident){.in = in, .finding = finding, .fix = fix, .rests = rests};
 }
@@ -250,10 +294,105 @@ static enum ssan_status find(struct accidents *accidents, struct ssan_error *err
     return status == SSAN_OK && !list_all(accidents) ? no_memory(err) : status;
 }
 
-enum ssan_status accidents_find(struct audit *audit, struct rerun *rerun, struct ssan_error *err)
+/* Whether the order of operations that need order for themselves hangs on `what` and on the site:
+ * a key that is new without both, and in `known` not. Of blocking calls their own order counts with
+ * `own` only. */
+static bool has_other_keys(const struct accidents *accidents, const struct engine *engine,
+                           const struct map *known, bool own)
 {
-    struct accidents accidents = {.audit = audit, .rerun = rerun};
-    const enum ssan_status status = survey(&accidents) ? find(&accidents, err) : no_memory(err);
+    const struct rerun *rerun = accidents->rerun;
+    size_t count;
+    const struct hazard *hazards = engine_hazards(engine, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct hazard *hazard = &hazards[i];
+        const uint64_t key = hazard_key(rerun->history, hazard);
+        const bool blocking = map_find(&accidents->blocking, hazard->first.op) ||
+                              map_find(&accidents->blocking, hazard->then.op);
+        if (rerun_severity(rerun, hazard) != SEVERITY_ADVICE && !map_find(&rerun->known, key) &&
+            !map_find(known, key) && (own || !blocking)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Judges the trace without `what` and without a site. */
+static enum ssan_status judge_without(struct accidents *accidents, unsigned what, struct site *site,
+                                      struct ssan_error *err)
+{
+    struct rerun *rerun = accidents->rerun;
+    const bool own = !(what & ALTER_NO_BLOCKING);
+    struct altered altered;
+    struct drops drops = {0};
+    struct engine *engine = NULL;
+    altered_init(&altered, rerun->source, what, &accidents->blocking);
+    enum ssan_status status =
+        drops_add_site(&drops, rerun->history, site) ? SSAN_OK : no_memory(err);
+    if (status == SSAN_OK) {
+        drops_sort(&drops);
+        status = rerun_judge(rerun, &altered.source, drops.items, drops.count, &engine, err);
+    }
+    if (status == SSAN_OK) {
+        const struct map *known = own ? &accidents->deliberate : &accidents->all;
+        site->by_accident |= has_other_keys(accidents, engine, known, own);
+    }
+    engine_destroy(engine);
+    altered_finish(&altered);
+    VEC_FREE(&drops);
+    return status;
+}
+
+/* Whether order by accident may be why a site is redundant. */
+static bool is_doubtful(const struct accidents *accidents, const struct site *site)
+{
+    const struct history *history = accidents->rerun->history;
+    if (site->fresh.count > 0 || site->why != AUDIT_COVERED) {
+        return site->fresh.count == 0 &&
+               (site->why == AUDIT_NEEDED_COVERED || site->why == AUDIT_NO_CONFLICT);
+    }
+    for (size_t i = 0; i < site->covers.count; i++) {
+        const struct found_cover *cover = &site->covers.items[i];
+        bool device = false;
+        if (cover->kind == AUDIT_COVER_SYNC && cover->call != HISTORY_NONE) {
+            const struct hist_call *call = &history->calls.items[cover->call];
+            device = call->kind == CALL_SYNC &&
+                     history->syncs.items[call->index].kind == SSAN_sync_kind_DEVICE;
+        }
+        if (device || cover->kind == AUDIT_COVER_LEGACY || cover->kind == AUDIT_COVER_CALL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sets by_accident of the redundant sites. */
+static enum ssan_status judge_covers(struct accidents *accidents, struct ssan_error *err)
+{
+    const unsigned rest = accidents->what & ~(unsigned)ALTER_NO_BLOCKING;
+    enum ssan_status status = SSAN_OK;
+    size_t judged = 0;
+    for (size_t i = 0; status == SSAN_OK && i < accidents->sites->items.count; i++) {
+        struct site *site = &accidents->sites->items.items[i];
+        if (!is_doubtful(accidents, site) || judged == SITES_MAX) {
+            continue;
+        }
+        judged++;
+        if (rest != 0) {
+            status = judge_without(accidents, rest, site, err);
+        }
+        if (status == SSAN_OK && !site->by_accident && rest != accidents->what) {
+            status = judge_without(accidents, accidents->what, site, err);
+        }
+    }
+    return status;
+}
+
+enum ssan_status accidents_find(struct audit *audit, struct rerun *rerun, struct sites *sites,
+                                struct ssan_error *err)
+{
+    struct accidents accidents = {.audit = audit, .rerun = rerun, .sites = sites};
+    enum ssan_status status = survey(&accidents) ? find(&accidents, err) : no_memory(err);
+    status = status == SSAN_OK ? judge_covers(&accidents, err) : status;
     for (size_t i = 0; i < KIND_COUNT; i++) {
         map_finish(&accidents.single[i]);
     }

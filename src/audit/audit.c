@@ -90,7 +90,8 @@ static enum ssan_status audit_all(struct auditing *auditing, const struct engine
                                options->max_runs ? options->max_runs : RUNS_DEFAULT,
                                &audit->together_exact, err);
     }
-    status = status == SSAN_OK ? accidents_find(audit, &auditing->rerun, err) : status;
+    status =
+        status == SSAN_OK ? accidents_find(audit, &auditing->rerun, &auditing->sites, err) : status;
     status = status == SSAN_OK ? assumption_judge(audit, &auditing->rerun, err) : status;
     audit->runs = auditing->rerun.runs;
     return status == SSAN_OK ? tell(audit, &auditing->sites, &auditing->history, source, err)

@@ -37,6 +37,7 @@ struct audit_site {
     bool is_wait; /* an event wait of a stream; else it joins the host */
     bool load_bearing;
     bool together;       /* one of the set that can go together */
+    bool by_accident;    /* redundant only while order by accident holds; see enum audit_rest */
     uint64_t calls;      /* instances */
     uint64_t blocked_ns; /* time the host spent in them */
     const int *streams;  /* distinct, in order of first use: who waits, or is waited for */

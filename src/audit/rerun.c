@@ -62,6 +62,13 @@ static int by_position(const void *left, const void *right)
     return (a->before > b->before) - (a->before < b->before);
 }
 
+void drops_sort(struct drops *drops)
+{
+    if (drops->count > 0) {
+        qsort(drops->items, drops->count, sizeof *drops->items, by_position);
+    }
+}
+
 static bool copy_bytes(struct rerun *rerun, struct hazard *hazard)
 {
     const size_t count = hazard->bytes.count < RANGES_KEPT ? hazard->bytes.count : RANGES_KEPT;
@@ -172,9 +179,7 @@ enum ssan_status rerun_without(struct rerun *rerun, struct drops *drops, bool *f
                                struct fresh_list *fresh, size_t keep, struct ssan_error *err)
 {
     struct engine *engine = NULL;
-    if (drops->count > 0) {
-        qsort(drops->items, drops->count, sizeof *drops->items, by_position);
-    }
+    drops_sort(drops);
     enum ssan_status status =
         rerun_judge(rerun, rerun->source, drops->items, drops->count, &engine, err);
     if (status == SSAN_OK && !compare(rerun, engine, found, fresh, keep)) {

@@ -26,6 +26,8 @@ struct drops {
 /* Adds all instances of a site. False when out of memory. */
 bool drops_add_site(struct drops *drops, const struct history *history, const struct site *site);
 bool drops_add(struct drops *drops, uint64_t position);
+/* In order of the trace, as rerun_judge wants them. */
+void drops_sort(struct drops *drops);
 
 /* Reads the trace without `drops` (sorted here). *found: whether it gives an error or a warning
  * that the trace as it is does not give, or gives less gravely; `fresh`, where not NULL, gets

@@ -32,7 +32,8 @@ struct site {
     uint64_t blocked_ns;
     struct fresh_list fresh; /* without it; empty: redundant */
     bool together;
-    uint32_t why; /* enum audit_why */
+    bool by_accident; /* redundant, but for order by accident */
+    uint32_t why;     /* enum audit_why */
     VEC(struct found_cover) covers;
 };
 

@@ -230,6 +230,7 @@ static bool fill_site(struct telling *telling, struct audit_site *out, size_t in
         .is_wait = site->is_wait,
         .load_bearing = site->fresh.count > 0,
         .together = site->together,
+        .by_accident = site->by_accident,
         .calls = site->calls.count,
         .blocked_ns = site->blocked_ns,
         .protects = protects,

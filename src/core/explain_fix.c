@@ -313,10 +313,32 @@ static bool has_more(const struct job *job)
            job->p->seq;
 }
 
+/* How often the trace made this very call. */
+static size_t times_made(const struct job *job, size_t call)
+{
+    const struct hist_call *one = &job->history->calls.items[call];
+    size_t count, times = 0;
+    const uint32_t *calls =
+        history_calls_of(job->history, history_site(job->history, one->site)->place, &count);
+    for (size_t i = 0; i < count; i++) {
+        times += job->history->calls.items[calls[i]].site == one->site;
+    }
+    return times;
+}
+
+/* Whether a record before c would come again and again though p does not: of the legacy stream,
+ * where each is a barrier, that is to be avoided by one before the place of `behind`. */
+static bool repeats_barrier(const struct job *job, size_t behind)
+{
+    const struct hist_stream *stream = &job->history->streams.items[job->p->stream];
+    return behind != HISTORY_NONE && stream->flavour == SSAN_stream_flavour_LEGACY &&
+           times_made(job, behind) < times_made(job, job->c_call);
+}
+
 static void propose_record_wait(struct job *job)
 {
     const size_t behind = call_behind(job, job->p_call);
-    if (has_more(job) && behind != job->c_call) {
+    if ((has_more(job) || repeats_barrier(job, behind)) && behind != job->c_call) {
         propose_new_event(job, FIX_RECORD_WAIT, behind);
     }
     propose_new_event(job, FIX_RECORD_WAIT, job->c_call);

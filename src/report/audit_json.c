@@ -82,6 +82,7 @@ static json_t *site_object(struct json_build *build, const struct audit_site *si
              site->load_bearing ? json_null() : json_string(why_word(site->why)));
     json_put(build, object, "covers", covers_array(build, site));
     json_put(build, object, "together", json_boolean(site->together));
+    json_put(build, object, "by_accident", json_boolean(site->by_accident));
     return object;
 }
 

@@ -201,7 +201,8 @@ static void add_why(struct strbuf *out, const struct audit *audit, const struct 
         add_covers(out, audit, site);
         break;
     case AUDIT_NO_CONFLICT:
-        strbuf_puts(out, "nothing that was seen needs the order it gives");
+        strbuf_puts(out, site->by_accident ? "only order by accident makes it needless"
+                                           : "nothing that was seen needs the order it gives");
         break;
     case AUDIT_NOTHING_BEHIND:
         strbuf_puts(out, "nothing comes behind it");
@@ -210,6 +211,10 @@ static void add_why(struct strbuf *out, const struct audit *audit, const struct 
         strbuf_puts(out, site->event_count > 0 ? "the event was never recorded before it"
                                                : "there is no work that it waits for");
         break;
+    }
+    if (site->by_accident) {
+        strbuf_puts(out, site->why == AUDIT_NO_CONFLICT ? " (better kept)"
+                                                        : " (by accident: better kept)");
     }
     if (!site->is_wait) {
         strbuf_puts(out, "; it blocked the host for ");
@@ -234,7 +239,8 @@ static void add_together(struct strbuf *out, const struct audit *audit)
         if (site->together) {
             strbuf_puts(out, shown++ == 0 ? ": " : ", ");
             words_place_full(out, &words_op(&audit->report, site->op)->at);
-            strbuf_printf(out, " %s", call_name(audit, site));
+            strbuf_printf(out, " %s%s", call_name(audit, site),
+                          site->by_accident ? " (by accident)" : "");
         }
     }
     strbuf_puts(out, audit->together_exact

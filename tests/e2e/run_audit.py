@@ -201,6 +201,7 @@ def program(path):
           f"expected {sites}, got {[(s['at']['line'], s['verdict'], s['protects']) for s in audit['sites']]}")
     for site in audit["sites"]:
         words = sites[site["at"]["line"]]
+        check(site["by_accident"] == ("by-accident" in words), f"line {site['at']['line']}: by_accident {site['by_accident']}")
         if words[1:2] == ["covered"]:
             check(covered(audit, site, words[2]), f"line {site['at']['line']} is {site['why']} by {site['covers']}, not covered by {words[2]}")
     expected = {line: sorted(words[1:]) for line, words in said.items() if words[0] == "accident"}

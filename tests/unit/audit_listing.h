@@ -59,7 +59,7 @@ static inline void l_kernel(struct listing *l, unsigned stream, const char *acce
     l->ops++;
     l_line(l,
            "op op=%u stream=%u kind=kernel call=\"cudaLaunchKernel\" name=\"k%u\" thread=1 "
-           "at=\"a.cu:%u\"",
+           "at=\"a.cu:%u main\"",
            l->ops, stream, line, line);
     l_line(l, "set op=%u access=%s width=4 runs=[0x%x+4096]", l->ops, access, address);
     l_line(l, "op_closed op=%u", l->ops);

@@ -261,6 +261,72 @@ static void accidents_are_listed(void **state)
     audit_finish(&audit);
 }
 
+/* Whether a fix has this edit. */
+static bool has_edit(const struct fix *fix, uint32_t line, const char *text)
+{
+    bool found = false;
+    for (size_t i = 0; fix && i < fix->edit_count; i++) {
+        found |= fix->edits[i].line == line && fix->edits[i].insert_before &&
+                 strcmp(fix->edits[i].insert_before, text) == 0;
+    }
+    return found;
+}
+
+/* The legacy stream writes, at `line` another call stands, and a loop behind it reads. */
+static void loop_behind(struct audit *audit, unsigned line)
+{
+    struct listing l;
+    l_begin(&l);
+    l_line(&l, "stream_create stream=1 context=1 flavour=blocking thread=1 at=\"a.cu:1 main\"");
+    l_line(&l, "stream_create stream=2 context=1 flavour=legacy thread=1");
+    l_line(&l, "alloc alloc=1 context=1 memory=device address=0x10000 size=65536 "
+               "call=\"cudaMalloc\" thread=1 at=\"a.cu:3 main\"");
+    l_kernel(&l, 2, "write", 0x10000, 10);
+    if (line > 0) {
+        l_kernel(&l, 1, "write", 0x18000, line);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        l_kernel(&l, 1, "read", 0x10000, 20);
+    }
+    l_audit(&l, audit, &plain);
+    assert_int_equal(audit->accident_count, 1);
+}
+
+/* A record of the legacy stream is a barrier, so it comes in front of the loop or not at all. */
+static void no_barrier_in_a_loop(void **state)
+{
+    struct audit audit = {0};
+    (void)state;
+    loop_behind(&audit, 12);
+    assert_true(
+        has_edit(audit.accidents[0].fix, 12, "cudaEventRecord(ssan_ready, cudaStreamLegacy);"));
+    audit_finish(&audit);
+    audit = (struct audit){0};
+    loop_behind(&audit, 0);
+    assert_null(audit.accidents[0].fix);
+    audit_finish(&audit);
+}
+
+/* A wait of the host that only the legacy barrier makes redundant says so. */
+static void covers_by_accident(void **state)
+{
+    struct listing l;
+    struct audit audit = {0};
+    (void)state;
+    l_begin(&l);
+    l_line(&l, "stream_create stream=1 context=1 flavour=blocking thread=1 at=\"a.cu:1\"");
+    l_line(&l, "stream_create stream=2 context=1 flavour=legacy thread=1");
+    l_line(&l, "alloc alloc=1 context=1 memory=device address=0x10000 size=65536 "
+               "call=\"cudaMalloc\" thread=1 at=\"a.cu:3\"");
+    l_kernel(&l, 1, "write", 0x10000, 10);
+    l_sync(&l, "stream", 1, "cudaStreamSynchronize", 11);
+    l_kernel(&l, 2, "read", 0x10000, 12);
+    l_audit(&l, &audit, &plain);
+    assert_int_equal(audit.redundant, 1);
+    assert_true(audit.sites[0].by_accident);
+    audit_finish(&audit);
+}
+
 static void assumptions_are_judged(void **state)
 {
     const struct audit_options non_blocking = {.assume = AUDIT_ASSUME_NON_BLOCKING};
@@ -339,6 +405,8 @@ int main(void)
         cmocka_unit_test(several_failing_sets),
         cmocka_unit_test(without_lines),
         cmocka_unit_test(accidents_are_listed),
+        cmocka_unit_test(no_barrier_in_a_loop),
+        cmocka_unit_test(covers_by_accident),
         cmocka_unit_test(assumptions_are_judged),
         cmocka_unit_test(no_memory),
     };

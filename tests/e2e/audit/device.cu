@@ -15,7 +15,7 @@ int main(void)
     twice<<<8, 256, 0, y>>>(a);          // @accident device
     CK(cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, y));
     CK(cudaDeviceSynchronize());         // @redundant covered cudaStreamSynchronize
-    CK(cudaStreamSynchronize(y));        // @redundant covered cudaDeviceSynchronize
+    CK(cudaStreamSynchronize(y));        // @redundant covered cudaDeviceSynchronize by-accident
     SSAN_HOST_READ(h, BYTES);
     printf("%d\n", h[3]);
     return 0;
