@@ -201,22 +201,29 @@ static bool plan_late(const struct model *model, const struct invert_pair *pair,
     return fine && list(model, pair->first, plan);
 }
 
-/* What either needs, then the two in turns. */
-static bool plan_torn(const struct model *model, const struct invert_pair *pair, uint64_t seed,
+/* What either needs, then the two in turns. Each seed is drawn for both ways of listing them: of
+ * two equal kernels `then` ends first in one of these. */
+static bool plan_torn(const struct model *model, const struct invert_pair *pair, uint32_t number,
                       struct plan *plan, bool *there)
 {
+    struct plan_together group = {.count = 2, .seed = 1 + number / 2};
+    uint32_t one = number % 2 ? pair->first : pair->then;
+    uint32_t other = number % 2 ? pair->then : pair->first;
     bool fine = true;
     *there = model->items.items[pair->first].kind == SSAN_op_kind_KERNEL &&
              model->items.items[pair->then].kind == SSAN_op_kind_KERNEL;
-    for (uint32_t i = 0; fine && *there && i < pair->then; i++) {
+    if (!*there) {
+        return true;
+    }
+    for (uint32_t i = 0; fine && i < pair->then; i++) {
         if (i != pair->first &&
             (is_before(model, i, pair->first) || is_before(model, i, pair->then))) {
             fine = list(model, i, plan);
         }
     }
-    return fine && (!*there || (VEC_PUSH(&plan->togethers,
-                                         (struct plan_together){plan->items.count, 2, seed}) &&
-                                list(model, pair->then, plan) && list(model, pair->first, plan)));
+    group.first = plan->items.count;
+    return fine && VEC_PUSH(&plan->togethers, group) && list(model, one, plan) &&
+           list(model, other, plan);
 }
 
 /* Something that is submitted behind the host's access and may run before `first`. */
@@ -291,7 +298,7 @@ bool invert_plan(const struct model *model, const struct facts *facts,
     } else if (variant == INVERT_LATE) {
         fine = plan_late(model, pair, plan);
     } else if (variant >= INVERT_TORN) {
-        fine = plan_torn(model, pair, variant - INVERT_TORN + 1, plan, there);
+        fine = plan_torn(model, pair, (uint32_t)variant - INVERT_TORN, plan, there);
     } else {
         fine = list(model, pair->then, plan) && list(model, pair->first, plan);
     }

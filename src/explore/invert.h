@@ -31,7 +31,7 @@ enum invert_variant {
     INVERT_PAIR,  /* the two listed, the rest as late as possible */
     INVERT_LATE,  /* `first` behind everything that need not wait for it */
     INVERT_EAGER, /* `first` held back, the rest at once */
-    INVERT_TORN,  /* two kernels, block by block in turns; further variants are other seeds */
+    INVERT_TORN,  /* two kernels, block by block in turns; further ones: other seeds */
     INVERT_VARIANTS = INVERT_TORN + 4
 };
 

@@ -1,0 +1,60 @@
+/* One fault for each way in which a search for a witness may end; the macro names it. */
+#include "../programs/common.h"
+
+#define BLOCKS 64
+
+/* Alone it leaves 0 in both; another one between its blocks is seen. */
+static __global__ void tagged(int *tag, int *torn, int value)
+{
+    if (blockIdx.x == 0) {
+        *tag = value;
+    }
+    if (*tag != value) {
+        *torn = 1;
+    }
+    if (blockIdx.x == BLOCKS - 1) {
+        *tag = 0;
+    }
+}
+
+int main(void)
+{
+    cudaStream_t a = new_stream(cudaStreamNonBlocking), b = new_stream(cudaStreamNonBlocking);
+    int *d = new_device(BYTES), *e = new_device(BYTES), *out = new_pinned(BYTES);
+    volatile int *seen = out;
+    (void)e, (void)seen;
+#if defined(ALWAYS)
+    CK(cudaFree(d));
+    fill<<<GRID, 256, 0, a>>>(d, 1);
+    cudaStreamSynchronize(a);
+#elif defined(DIVERGED)
+    fill<<<GRID, 256, 0, a>>>(out, 1);
+    if (*seen == 1) {
+        take<<<GRID, 256, 0, b>>>(out, e);
+    } else {
+        fill<<<GRID, 256, 0, b>>>(out, 2);
+    }
+#elif defined(INFEASIBLE)
+    fill<<<GRID, 256, 0, a>>>(out, 1);
+    if (*seen != 1) {
+        CK(cudaStreamSynchronize(a));
+    }
+    take<<<GRID, 256, 0, b>>>(out, e);
+#elif defined(CALL)
+    int *mine = (int *)aligned_alloc(4096, BYTES);
+    CK(cudaHostRegister(mine, BYTES, cudaHostRegisterDefault));
+    fill<<<GRID, 256, 0, a>>>(mine, 1);
+    CK(cudaHostUnregister(mine));
+#elif defined(TORN)
+    tagged<<<BLOCKS, 1, 0, a>>>(d, e, 1);
+    tagged<<<BLOCKS, 1, 0, b>>>(d, e, 2);
+#elif defined(RESET)
+    fill<<<GRID, 256, 0, a>>>(d, 5);
+    fill<<<GRID, 256, 0, b>>>(d, 6);
+#endif
+    (void)cudaDeviceSynchronize();
+#ifdef RESET
+    CK(cudaDeviceReset());
+#endif
+    return 0;
+}
