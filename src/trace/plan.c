@@ -4,15 +4,13 @@
  * place. The naive model is a text of one directive a line. Cost: O(length). */
 #include "trace/plan.h"
 
+#include "base/file.h"
 #include "base/map.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FILE_BYTES_MAX (64u << 20)
 
@@ -463,30 +461,10 @@ static enum ssan_status read_order(struct plan *plan, const char *words, struct 
 static enum ssan_status read_file(struct plan *plan, const char *path, struct ssan_error *err)
 {
     struct strbuf text = {0};
-    char part[65536];
-    ssize_t got = 0;
-    enum ssan_status status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
-    }
-    do {
-        got = read(fd, part, sizeof part);
-        if (got > 0) {
-            strbuf_add(&text, part, (size_t)got);
-        }
-    } while ((got > 0 && !text.failed && text.length <= FILE_BYTES_MAX) ||
-             (got < 0 && errno == EINTR));
-    if (got < 0) {
-        status = ssan_fail(err, SSAN_IO, 0, "%s: %s", path, strerror(errno));
-    } else if (text.failed) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-    } else if (text.length > FILE_BYTES_MAX) {
-        status = ssan_fail(err, SSAN_FORMAT, 0, "%s: a schedule of more than 64 MiB", path);
-    } else {
+    enum ssan_status status = file_read(&text, path, FILE_BYTES_MAX, err);
+    if (status == SSAN_OK) {
         status = plan_parse(plan, path, strbuf_text(&text), text.length, err);
     }
-    close(fd);
     strbuf_finish(&text);
     return status;
 }
