@@ -114,21 +114,6 @@ static void follow_stream(struct walk *walk, uint32_t index)
                 walk->map->history->items.items[last].position);
 }
 
-/* First join at or behind `position`. */
-static size_t join_at(const struct history *history, uint64_t position)
-{
-    size_t low = 0, high = history->joins.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (history->joins.items[middle].position < position) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* What makes a join: a synchronisation call, a blocking one, or a hand-over. */
 static void name_join(const struct walk_map *map, const struct hist_join *join, struct step *step)
 {
@@ -209,7 +194,7 @@ static void follow_host(struct walk *walk, uint32_t index)
     const struct history *history = walk->map->history;
     const struct step step = walk->steps.items[index];
     const uint64_t *done = map_find(&walk->host_done, step.what);
-    size_t i = join_at(history, done ? *done : 0);
+    size_t i = history_join_at(history, done ? *done : 0);
     if (done && *done >= step.until) {
         return;
     }

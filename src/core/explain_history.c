@@ -195,3 +195,17 @@ void history_finish(struct history *history)
     map_finish(&history->site_of);
     *history = (struct history){0};
 }
+
+size_t history_join_at(const struct history *history, uint64_t position)
+{
+    size_t low = 0, high = history->joins.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->joins.items[middle].position < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

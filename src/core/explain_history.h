@@ -187,5 +187,7 @@ bool history_same_function(struct place a, struct place b);
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length);
 uint64_t hash_text(uint64_t hash, const char *text); /* with its end; NULL like "" */
 #define HASH_SEED UINT64_C(0xcbf29ce484222325)
+/* Index of the first join at or behind `position`; the count of joins when there is none. */
+size_t history_join_at(const struct history *history, uint64_t position);
 
 #endif

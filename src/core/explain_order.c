@@ -108,21 +108,6 @@ static void follow_join(struct walk *walk, const struct hist_join *join)
     }
 }
 
-/* First join at or behind `position`. */
-static size_t join_at(const struct history *history, uint64_t position)
-{
-    size_t low = 0, high = history->joins.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (history->joins.items[middle].position < position) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Follows the joins that a host thread made up to where it is seen. */
 static void follow_host(struct walk *walk, uint32_t thread)
 {
@@ -130,7 +115,7 @@ static void follow_host(struct walk *walk, uint32_t thread)
     const uint64_t *seen = map_find(&walk->host_seen, thread);
     const uint64_t *done = map_find(&walk->host_done, thread);
     const uint64_t until = seen ? *seen : 0;
-    const size_t begin = join_at(history, done ? *done : 0);
+    const size_t begin = history_join_at(history, done ? *done : 0);
     for (size_t i = begin; i < history->joins.count && history->joins.items[i].position < until;
          i++) {
         const struct hist_join *join = &history->joins.items[i];
