@@ -128,7 +128,8 @@ static enum ssan_status explain_first(struct result *result, struct feed *feed,
 static void decide(struct result *result)
 {
     const struct explore_facts *facts = &result->facts;
-    bool wrong = facts->random ? facts->random_wrong > 0 : facts->classes_wrong > 0;
+    bool wrong =
+        facts->random ? facts->random_wrong > 0 : facts->classes_wrong + facts->early_wrong > 0;
     result->verdict = verdict_decide(&result->report, 0, result->options->error_exitcode);
     if (wrong && result->verdict.kind != VERDICT_ERRORS) {
         result->verdict.kind = VERDICT_ERRORS;

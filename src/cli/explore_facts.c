@@ -135,9 +135,10 @@ static void fill_sums(struct explore_facts *facts, const struct search *search)
     facts->orders_memory = sums.memory;
     facts->total_estimated = sums.total_estimated;
     facts->run_estimated = sums.estimated;
-    facts->all_run = search_left(search) == 0 && search->unreached == 0 &&
-                     search->queries_left_out == 0 && !search->determinism.found &&
-                     search->limits.random == 0;
+    facts->all_orders_run = search_left(search) == 0 && search->unreached == 0 &&
+                            search->queries_left_out == 0 && !search->determinism.found &&
+                            search->limits.random == 0;
+    facts->all_run = facts->all_orders_run && search_left_extra(search) == 0;
     facts->random = search->limits.random > 0;
     facts->random_tried = search->by_kind[PROBE_RANDOM];
     facts->random_wrong = search->random_wrong;
@@ -167,9 +168,13 @@ bool explore_facts_fill(struct explore_facts *facts, const struct search *search
         .memory_compared = !search->memory_varies,
         .expected_call = search->determinism.found ? search->determinism.expected : NULL,
         .found_call = search->determinism.found,
+        .early_tried = search->early_tried,
+        .early_wrong = search->early_wrong,
         .one_early = search->by_kind[PROBE_ONE],
+        .early_places = search_early_places(search),
         .torn_tried = search->by_kind[PROBE_TORN],
         .torn_wrong = search->torn_wrong,
+        .torn_pairs = search->torn_pairs.count,
         .torn_schedule =
             search->torn_wrong > 0
                 ? schedule_of(&search->torn_plan, search->torn_number, options, arena, err)

@@ -155,11 +155,10 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     return fine ? status : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
 }
 
-/* Whether no more trials are to be started, and why. The first run is made in any case; what comes
- * behind all orders is extra, so no limit came first then. */
+/* Whether no more trials are to be started, and why. The first run is made in any case. */
 static bool is_over(struct explore_run *run)
 {
-    bool rest = search_left(&run->search) > 0;
+    bool rest = search_left(&run->search) + search_left_extra(&run->search) > 0;
     if (run->end == EXPLORE_NO_START || run->search.given == 0) {
         return run->end == EXPLORE_NO_START;
     }
@@ -239,8 +238,9 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
     }
     clear_progress(run);
     run->interrupted = trials_interrupted(&run->trials) != 0;
-    if (run->interrupted && !status) {
-        run->end = EXPLORE_INTERRUPTED;
+    if (run->end != EXPLORE_NO_START && !status) {
+        bool rest = search_left(&run->search) + search_left_extra(&run->search) > 0;
+        run->end = !rest ? EXPLORE_ENDED : run->interrupted ? EXPLORE_INTERRUPTED : run->end;
     }
     return status;
 }

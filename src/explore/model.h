@@ -28,7 +28,8 @@ struct model_item {
     uint64_t op;
     enum ssan_op_kind kind;
     enum ssan_form form;
-    uint32_t event; /* record, wait */
+    uint32_t event;  /* record, wait */
+    uint64_t blocks; /* of a kernel */
     uint32_t thread, site;
     uint32_t call;      /* index of the call that submitted it; MODEL_NONE: none was told */
     uint64_t submitted; /* position of its event in the trace, from 0 */

@@ -83,6 +83,8 @@ static bool on_op(struct reading *reading, const struct ssan_event *event)
         .kind = op->kind,
         .form = op->form,
         .event = op->event,
+        .blocks =
+            op->kind == SSAN_op_kind_KERNEL ? (uint64_t)op->grid_x * op->grid_y * op->grid_z : 0,
         .thread = op->thread,
         .site = op->site,
         .call = thread->call,

@@ -283,26 +283,34 @@ static bool is_kernel(const struct run *run, uint32_t item)
     return run->model.items.items[run->items[item]].kind == SSAN_op_kind_KERNEL;
 }
 
+/* A kernel of one block is whole whatever runs beside it, but not what it runs between. */
+static bool may_be_torn(const struct run *run, struct poset_pair pair)
+{
+    return is_kernel(run, pair.first) && is_kernel(run, pair.second) &&
+           (run->model.items.items[run->items[pair.first]].blocks > 1 ||
+            run->model.items.items[run->items[pair.second]].blocks > 1);
+}
+
+static bool find_torn_pairs(struct search *search)
+{
+    const struct run *run = search->found.items[0].run;
+    struct poset_races races = {0};
+    bool fine = poset_races(&run->poset, run->need, &races);
+    for (size_t i = 0; fine && i < races.count; i++) {
+        if (may_be_torn(run, races.items[i])) {
+            fine = VEC_PUSH(&search->torn_pairs, races.items[i]);
+        }
+    }
+    VEC_FREE(&races);
+    search->has_torn_pairs = true;
+    return fine;
+}
+
 /* Two kernels that race, block by block, in the first class; pairs take turns. */
 static bool next_torn(struct search *search, struct probe *probe, enum search_next *next)
 {
     const struct run *run = search->found.items[0].run;
-    struct poset_races *pairs = &search->torn_pairs;
-    if (search->asked[PROBE_TORN] == 0 && pairs->count == 0) {
-        struct poset_races races = {0};
-        bool fine = poset_races(&run->poset, run->need, &races);
-        for (size_t i = 0; fine && i < races.count; i++) {
-            struct poset_pair pair = races.items[i];
-            if (is_kernel(run, pair.first) && is_kernel(run, pair.second)) {
-                fine = VEC_PUSH(pairs, pair);
-            }
-        }
-        VEC_FREE(&races);
-        if (!fine) {
-            *next = SEARCH_NO_MEMORY;
-            return true;
-        }
-    }
+    const struct poset_races *pairs = &search->torn_pairs;
     if (pairs->count == 0 || search->asked[PROBE_TORN] >= search->limits.torn) {
         return false;
     }
@@ -332,6 +340,9 @@ enum search_next search_next(struct search *search, struct probe *probe)
     *probe = (struct probe){.of = MODEL_NONE};
     if (next_start(search, probe, &next) || next_random(search, probe, &next)) {
         return next;
+    }
+    if (!search->has_torn_pairs && !find_torn_pairs(search)) {
+        return SEARCH_NO_MEMORY;
     }
     if (search->determinism.found && search->given >= search->limits.sample) {
         return search->taken < search->given ? SEARCH_WAIT : SEARCH_DONE;
@@ -370,4 +381,28 @@ uint64_t search_left(const struct search *search)
         left += search->asked[kind] - search->by_kind[kind];
     }
     return left;
+}
+
+uint64_t search_early_places(const struct search *search)
+{
+    uint64_t places = 0;
+    for (size_t i = 0; i < search->found.count; i++) {
+        const struct search_class *class = &search->found.items[i];
+        for (size_t k = 0; k < class->windows.count; k++) {
+            places += class->windows.items[k].last - class->windows.items[k].first + 1;
+        }
+        places -= class->windows.count == 1; /* the one that the run of all has */
+    }
+    return places;
+}
+
+uint64_t search_left_extra(const struct search *search)
+{
+    uint64_t early = search_early_places(search);
+    uint64_t torn = search->torn_pairs.count > 0 ? search->limits.torn : 0;
+    if (search->limits.random > 0 || search->determinism.found) {
+        return 0;
+    }
+    early = early < search->limits.one_early ? early : search->limits.one_early;
+    return early - search->by_kind[PROBE_ONE] + torn - search->by_kind[PROBE_TORN];
 }

@@ -171,11 +171,22 @@ static bool take_first(struct search *search, const struct run *run)
     return count_orders(&run->poset, run->poset.before, &search->limits.count, &search->all);
 }
 
+/* Whether kernels that ran one after the other gave this result. */
+static bool is_of_whole(const struct search *search, const struct outcome *outcome)
+{
+    for (size_t i = 0; i < search->groups.count; i++) {
+        if (same_output(search, &search->groups.items[i].outcome, outcome)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Interleaved kernels give many results; only the first wrong one is kept. */
 static bool add_torn(struct search *search, const struct probe *probe,
                      const struct probe_outcome *outcome)
 {
-    if (judge(search, outcome) != RESULT_WRONG || search->torn_wrong++ > 0) {
+    if (is_of_whole(search, outcome) || search->torn_wrong++ > 0) {
         return true;
     }
     search->torn_number = search->taken - 1;
@@ -194,6 +205,12 @@ static bool add_group_run(struct search *search, const struct probe *probe,
     if (probe->kind == PROBE_RANDOM) {
         search->random_wrong += group->verdict == RESULT_WRONG;
         search->random_memory += group->verdict == RESULT_MEMORY;
+    } else if (probe->kind == PROBE_EARLY || probe->kind == PROBE_ONE) {
+        const uint32_t late = class == MODEL_NONE ? class : search->found.items[class].group;
+        if (late == MODEL_NONE || search->groups.items[late].verdict != RESULT_WRONG) {
+            search->early_tried++;
+            search->early_wrong += group->verdict == RESULT_WRONG;
+        }
     } else if (class != MODEL_NONE) {
         struct search_class *found = &search->found.items[class];
         if (found->group == MODEL_NONE ||
@@ -336,7 +353,7 @@ void search_skip(struct search *search, struct probe *take_probe)
 struct search_sums search_sum(const struct search *search)
 {
     struct search_sums sums = {.classes = search->found.count};
-    bool whole = search_left(search) == 0;
+    bool whole = search_left(search) == 0 && search->limits.random == 0;
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];
         enum search_verdict verdict =

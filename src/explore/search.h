@@ -6,8 +6,9 @@
  * then the same classes with items that the host may see done early, and with queries answered the
  * other way; then kernels that interleave. The caller runs probes, several at once if it likes, and
  * gives the results back in the order in which it got the probes: then the search takes the same
- * way each time. Invariant: a class is wrong if any of its runs gave another exit status or output
- * than the reference. One thread. */
+ * way each time. Invariant: a class is wrong if a run of it gave another exit status or output than
+ * the reference; runs with items done early for the host, and interleaved ones, are counted apart.
+ * One thread. */
 #ifndef SSAN_EXPLORE_SEARCH_H
 #define SSAN_EXPLORE_SEARCH_H
 
@@ -80,7 +81,7 @@ struct search_class {
     struct run *run; /* the first that was met; owned */
     struct order_count orders;
     bool asked_late, ran_late;
-    uint32_t group; /* of its worst result; MODEL_NONE: it has none */
+    uint32_t group; /* of its worst result, early items aside; MODEL_NONE: it has none */
     /* Early items of the run that met it, and those that all runs of it keep, since the program
      * took another way without them. */
     struct search_bys met_bys, bys;
@@ -120,9 +121,12 @@ struct search {
     bool output_varies, memory_varies;      /* the reference run twice was not the same */
     uint64_t infeasible, forced, unreached; /* runs */
     uint64_t torn_wrong, random_wrong, random_memory;
-    struct poset_races torn_pairs;
-    struct plan torn_plan; /* of the first wrong one */
-    uint64_t torn_number;  /* of that run */
+    /* Runs with early items of classes that aren't wrong as late as possible. */
+    uint64_t early_tried, early_wrong;
+    bool has_torn_pairs;
+    struct poset_races torn_pairs; /* kernels that race, one of them with several blocks */
+    struct plan torn_plan;         /* of the first wrong one */
+    uint64_t torn_number;          /* of that run */
 };
 
 enum search_next { SEARCH_RUN, SEARCH_WAIT, SEARCH_DONE, SEARCH_NO_MEMORY };
@@ -150,6 +154,11 @@ struct search_sums search_sum(const struct search *search);
  * extra.
  */
 uint64_t search_left(const struct search *search);
+/* Of single early items and interleaved kernels, what is still to be run; 0 as long as it isn't
+ * known. */
+uint64_t search_left_extra(const struct search *search);
+/* Places of single items that may be done early: what there is to try, beyond any limit. */
+uint64_t search_early_places(const struct search *search);
 void search_finish(struct search *search);
 void probe_finish(struct probe *probe);
 

@@ -18,7 +18,7 @@ struct explore_group {
     enum explore_way way;
     int exit_code, exit_signal; /* exit_signal 0: none */
     bool timed_out;
-    long double orders; /* of the classes whose worst result this is */
+    long double orders; /* of the classes whose worst result this is; early items aside */
     bool estimated;
     uint64_t classes, runs;
     uint64_t output_line;       /* the first line of output that is not the reference's; 0: none */
@@ -31,16 +31,19 @@ struct explore_facts {
     uint64_t classes, classes_wrong, classes_memory;
     long double orders_total, orders_run, orders_wrong, orders_memory;
     bool total_estimated, run_estimated;
-    bool all_run; /* every class and placement */
-    bool random;  /* random schedules instead; the next three are theirs */
+    bool all_orders_run; /* and of their placements all that are tried: all_run */
+    bool all_run;
+    bool random; /* random schedules instead; the next three are theirs */
     uint64_t random_tried, random_wrong, random_seed;
     uint64_t runs;
     uint64_t infeasible, forced;
     bool output_varies, memory_compared;
     const char *expected_call,
-        *found_call;    /* of a program that is not deterministic; NULL: it is */
-    uint64_t one_early; /* runs with one item done early */
-    uint64_t torn_tried, torn_wrong;
+        *found_call; /* of a program that is not deterministic; NULL: it is */
+    /* Runs with items done before the host waits for them, of classes that are right else; runs
+     * with one such item, and how many of them there could be. */
+    uint64_t early_tried, early_wrong, one_early, early_places;
+    uint64_t torn_tried, torn_wrong, torn_pairs;
     const char *torn_schedule; /* of the first wrong one; NULL: it was not kept, or there is none */
     const char *const *command;         /* the program and its words, NULL-terminated */
     const struct explore_group *groups; /* [0] is the reference's */

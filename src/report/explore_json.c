@@ -93,12 +93,18 @@ static json_t *orders_object(struct json_build *build, const struct explore_fact
 static json_t *explore_object(struct json_build *build, const struct explore_facts *facts)
 {
     json_t *object = json_object(), *classes = json_object(), *torn = json_object();
+    json_t *early = json_object();
     json_t *random = json_null(), *differs = json_null(), *results = json_array();
     json_put(build, classes, "run", json_number(facts->classes));
     json_put(build, classes, "wrong", json_number(facts->classes_wrong));
     json_put(build, classes, "different_memory", json_number(facts->classes_memory));
     json_put(build, torn, "tried", json_number(facts->torn_tried));
     json_put(build, torn, "wrong", json_number(facts->torn_wrong));
+    json_put(build, torn, "pairs", json_number(facts->torn_pairs));
+    json_put(build, early, "tried", json_number(facts->early_tried));
+    json_put(build, early, "wrong", json_number(facts->early_wrong));
+    json_put(build, early, "alone", json_number(facts->one_early));
+    json_put(build, early, "places", json_number(facts->early_places));
     json_put(build, torn, "replay", replay_array(build, facts, facts->torn_schedule));
     if (facts->random) {
         random = json_object();
@@ -122,7 +128,7 @@ static json_t *explore_object(struct json_build *build, const struct explore_fac
     json_put(build, object, "all_run", json_boolean(facts->all_run));
     json_put(build, object, "runs", json_number(facts->runs));
     json_put(build, object, "random", random);
-    json_put(build, object, "one_early", json_number(facts->one_early));
+    json_put(build, object, "early", early);
     json_put(build, object, "torn", torn);
     json_put(build, object, "infeasible", json_number(facts->infeasible));
     json_put(build, object, "forced", json_number(facts->forced));

@@ -27,14 +27,27 @@ void explore_number(struct strbuf *out, long double number, bool estimated)
 void explore_wrong(struct strbuf *out, const struct explore_facts *facts)
 {
     if (facts->random) {
-        strbuf_printf(out, "%" PRIu64 " of %" PRIu64 " orders wrong", facts->random_wrong,
+        strbuf_printf(out, "%" PRIu64 " of %" PRIu64 " runs wrong", facts->random_wrong,
                       facts->random_tried);
         return;
     }
+    bool cut = !facts->all_orders_run && facts->orders_run != facts->orders_total;
     explore_number(out, facts->orders_wrong, facts->run_estimated && facts->orders_wrong > 0);
     strbuf_puts(out, " of ");
-    explore_number(out, facts->orders_total, facts->total_estimated);
+    explore_number(out, cut ? facts->orders_run : facts->orders_total,
+                   cut ? facts->run_estimated : facts->total_estimated);
     strbuf_puts(out, " orders wrong");
+    if (cut && facts->orders_total > facts->orders_run) {
+        strbuf_puts(out, " (");
+        explore_number(out, facts->orders_total, facts->total_estimated);
+        strbuf_puts(out, " in all)");
+    } else if (cut) {
+        strbuf_puts(out, " (not all)");
+    }
+    if (facts->early_wrong > 0) {
+        strbuf_printf(out, ", %" PRIu64 " of %" PRIu64 " early runs wrong", facts->early_wrong,
+                      facts->early_tried);
+    }
 }
 
 static const char *plural(uint64_t number)
@@ -56,7 +69,7 @@ static void add_share(struct strbuf *out, const struct explore_facts *facts)
     }
 }
 
-/* "10 orders of 5 items on 2 streams in 6 classes, all run (11 runs)" */
+/* "10 orders of 5 items on 2 streams, all run, in 6 classes (11 runs)" */
 static void add_extent(struct strbuf *out, const struct explore_facts *facts)
 {
     strbuf_puts(out, "explore: ");
@@ -75,7 +88,7 @@ static void add_extent(struct strbuf *out, const struct explore_facts *facts)
     strbuf_printf(out, " order%s of %" PRIu64 " item%s on %" PRIu64 " stream%s",
                   facts->orders_total == 1 ? "" : "s", facts->items, plural(facts->items),
                   facts->streams, plural(facts->streams));
-    if (facts->all_run) {
+    if (facts->all_orders_run) {
         strbuf_printf(out, ", all run, in %" PRIu64 " class%s", facts->classes,
                       facts->classes == 1 ? "" : "es");
     } else {
@@ -193,11 +206,25 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
                       "waited for it without a call.\n",
                       facts->forced, plural(facts->forced));
     }
+    if (facts->early_tried > 0) {
+        strbuf_printf(out,
+                      "  early: %" PRIu64 " of %" PRIu64 " run%s wrong (items done before the host "
+                      "waits for them, in orders that are right else)\n",
+                      facts->early_wrong, facts->early_tried, plural(facts->early_tried));
+    }
+    if (facts->one_early < facts->early_places) {
+        strbuf_printf(out, "  early placements: %" PRIu64 " of %" PRIu64 " tried\n",
+                      facts->one_early, facts->early_places);
+    }
     if (facts->torn_tried > 0) {
         strbuf_printf(out,
                       "  torn: %" PRIu64 " of %" PRIu64 " tried wrong (two kernels that race, "
                       "interleaved by block; not counted in the orders)\n",
                       facts->torn_wrong, facts->torn_tried);
+    }
+    if (facts->torn_tried < facts->torn_pairs) {
+        strbuf_printf(out, "  pairs of kernels interleaved: %" PRIu64 " of %" PRIu64 " tried\n",
+                      facts->torn_tried, facts->torn_pairs);
     }
     if (facts->torn_wrong > 0) {
         add_replay(out, facts, facts->torn_schedule);

@@ -25,7 +25,7 @@ WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
 NOT_MODELLED = ("07_pool_cross_stream", "11_graph_missing_edge")
 WORK = work_folder("explore")
 FOLDER = pathlib.Path(WORK.name)
-COUNTED = re.compile(r"^(\d+|about \S+) of (\d+|about \S+) orders wrong$", re.M)
+COUNTED = re.compile(r"^(\d+|about \S+) of (\d+|about \S+) (orders|runs) wrong( \((not all|\S+ in all)\))?(, \d+ of \d+ early runs wrong)?$", re.M)
 
 
 def explore(program, *options, args=(), cwd=None):
@@ -217,6 +217,37 @@ def limits():
     check(result.code == 67 and "the limit of 1e-06 s" in result.verdict_line, result.about())
 
 
+def early():
+    """A result that is wrong only where one item is done early: beside the orders, and cut by a limit it is not clean."""
+    program = built("early")
+    result = explore(program, "--keep", FOLDER / "kept-early")
+    expect(result, 66, 0, result.report["explore"]["orders"]["total"])
+    facts = result.report["explore"]
+    check(facts["early"]["wrong"] > 0 and f"{facts['early']['wrong']} of {facts['early']['tried']} early runs wrong" in result.verdict_line, result.about())
+    check([r["way"] for r in results(result)] == ["early"], f"{results(result)}")
+    result = explore(program, "--limit", "6")
+    check(result.code == 67 and not result.report["explore"]["all_run"], result.about())
+    check("the limit of 6 runs came before all schedules" in result.verdict_line, result.about())
+
+
+def early_places():
+    """What the limit of early placements leaves out is told."""
+    done = execute([TOOL, "explore", "--", built("early"), "many"])
+    check(done.returncode == 0, done.stderr)
+    check(re.search(r"^  early placements: 64 of \d\d\d tried$", done.stderr, re.M), done.stderr)
+
+
+def cut():
+    """The share of wrong orders is that of those that were run."""
+    done = execute([TOOL, "explore", "--limit", "5", "--", seed("without_wait", False)])
+    check(re.search(r"^\d of [4-9] orders wrong \(10 in all\)$", done.stderr, re.M), done.stderr)
+
+
+def single_blocks():
+    result = explore(built("torn", "-DBLOCKS=1"))
+    check(result.report["explore"]["torn"] == {"tried": 0, "wrong": 0, "pairs": 0, "replay": None}, f"{result.report['explore']['torn']}")
+
+
 def random():
     result = explore(seed("without_wait", False), "--random", "12", "--seed", "5")
     facts = result.report["explore"]
@@ -226,7 +257,7 @@ def random():
     again = run(seed("without_wait", False), "--schedule", wrong["schedule"])
     check(again.out.strip() == wrong["output"]["got"], again.about())
     result = explore(seed("with_wait", True), "--random", "12")
-    check(result.code == 0 and "0 of 12 orders wrong" in result.err, result.about())
+    check(result.code == 0 and "0 of 12 runs wrong" in result.err, result.about())
 
 
 def exit_codes():
@@ -248,7 +279,7 @@ def case(path, variant, n, options, racy):
     binary = build_once(FOLDER / f"{path.stem}-{variant}-{n}", f"-DN={n}", "-DDELAY=1000", *(["-DFIXED"] if variant == "fixed" else []), path)
     result = explore(binary, *options)
     facts = result.report["explore"]
-    wrong = facts["random"]["wrong"] if facts["random"] else facts["orders"]["wrong"]
+    wrong = facts["random"]["wrong"] if facts["random"] else facts["orders"]["wrong"] + facts["early"]["wrong"]
     if racy:
         check(wrong > 0 and result.code == 66, f"expected a wrong order\n{result.about()}")
     else:
@@ -271,6 +302,7 @@ def add_cases(tally):
 def main():
     tally = Tally("explore")
     for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, not_deterministic, own_output, places, limits,
+                     early, early_places, cut, single_blocks,
                      random, exit_codes):
         tally.case(function.__name__, function)
     for fixed in (False, True):

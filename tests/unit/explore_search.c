@@ -96,7 +96,10 @@ static uint64_t put_op(struct device *device, uint32_t stream, enum ssan_op_kind
                        uint64_t read, uint64_t write)
 {
     uint64_t op = t_op(&device->trace, stream, kind);
-    device->trace.events.items[device->trace.events.count - 1].op.width = 64 + device->salt;
+    struct ssan_ev_op *event = &device->trace.events.items[device->trace.events.count - 1].op;
+    event->width = 64 + device->salt;
+    event->grid_x = 2;
+    event->grid_y = event->grid_z = 1;
     if (read) {
         t_set(&device->trace, op, SSAN_access_READ, read, 64);
     }
@@ -216,6 +219,7 @@ static void without_wait(void **state)
     assert_false(sums.total_estimated);
     assert_int_equal(search_left(&search), 0);
     assert_int_equal(search.unreached, 0);
+    assert_int_equal(search_left_extra(&search), 0);
     assert_int_equal(search.by_kind[PROBE_TORN], 4);
     assert_null(search.determinism.found);
     search_finish(&search);
@@ -259,6 +263,7 @@ static void stopped_early(void **state)
     struct search_sums sums = search_sum(&search);
     assert_true(sums.total == 10 && sums.orders < 10);
     assert_true(search_left(&search) > 0);
+    assert_int_equal(search_left_extra(&search), limits.torn); /* early ones are not known yet */
     search_finish(&search);
 }
 

@@ -2,7 +2,11 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-constexpr int BLOCKS = 16, THREADS = 32, COUNT = BLOCKS * THREADS;
+#ifndef BLOCKS
+#define BLOCKS 16
+#endif
+
+constexpr int THREADS = 32, COUNT = BLOCKS * THREADS;
 
 __global__ void fill(int *d, int value) { d[blockIdx.x * blockDim.x + threadIdx.x] = value; }
 
