@@ -172,7 +172,7 @@ static bool take_first(struct search *search, const struct run *run)
 }
 
 /* Whether kernels that ran one after the other gave this result. */
-static bool is_of_whole(const struct search *search, const struct outcome *outcome)
+static bool is_of_whole(const struct search *search, const struct probe_outcome *outcome)
 {
     for (size_t i = 0; i < search->groups.count; i++) {
         if (same_output(search, &search->groups.items[i].outcome, outcome)) {
