@@ -5,6 +5,7 @@
  * shown. The last line is the verdict of the first run. */
 #include "cli/commands.h"
 #include "cli/judge.h"
+#include "cli/keep.h"
 #include "cli/output.h"
 #include "cli/plan_words.h"
 #include "cli/program.h"
@@ -18,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct session {
@@ -27,6 +30,7 @@ struct session {
     const struct trial_result *first;
     VEC(struct feed) feeds;
     struct timespec begun;
+    struct judge *judge; /* of the first run */
 };
 
 /* Copies what the first run printed to where the program would have printed it. */
@@ -124,6 +128,28 @@ static enum ssan_status learn_noise(struct session *session, struct witness_sear
     return status;
 }
 
+/* A result that a wait cures, beside no finding, is not clean: something was not seen. */
+static void tell_unexplained(struct session *session, const struct report *report)
+{
+    const struct diagnosis *diagnosis = report->diagnosis;
+    if (diagnosis && diagnosis->wrong && diagnosis->cured && !report_explains(report)) {
+        session->judge->reasons[session->judge->reason_count++] =
+            "no finding explains the wrong result";
+    }
+}
+
+/* A pipe is read once, by nobody: each run begins at the beginning of its input. */
+static void tell_input(const struct options *options)
+{
+    struct stat info;
+    int waiting = 0;
+    if (!options->quiet && fstat(STDIN_FILENO, &info) == 0 && S_ISFIFO(info.st_mode) &&
+        ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0) {
+        fprintf(stderr, "streamsan witness: standard input is a pipe, of which the program gets "
+                        "nothing; use `< FILE`\n");
+    }
+}
+
 static void add_witnesses(void *self, struct report *report)
 {
     struct session *session = self;
@@ -150,6 +176,7 @@ static void add_witnesses(void *self, struct report *report)
         witness_findings(&search, report);
         if (session->options->bisect) {
             witness_bisect(&search, report);
+            tell_unexplained(session, report);
         }
     }
     outcome_forget_noise(&search.noise);
@@ -165,7 +192,7 @@ static bool was_interrupted(void *self)
 static int judge_session(struct session *session)
 {
     const struct trial_result *first = session->first;
-    const char *reasons[1];
+    const char *reasons[2]; /* of the flood, and of tell_unexplained */
     struct judge judge = {
         .options = session->options,
         .verb = "witness",
@@ -190,6 +217,7 @@ static int judge_session(struct session *session)
     if (first->flooded) {
         reasons[judge.reason_count++] = "the program's output was too long and it was ended";
     }
+    session->judge = &judge;
     return judge_print(&judge, session->feeds.items, session->feeds.count);
 }
 
@@ -214,6 +242,9 @@ static int run_session(struct session *session)
     }
     session->first = trials_run(&session->trials, &session->base);
     if (trials_interrupted(&session->trials)) {
+        fprintf(stderr,
+                "streamsan: incomplete: signal %d (%s) came before the first run had ended\n",
+                session->trials.interrupted, target_signal_name(session->trials.interrupted));
         return 128 + session->trials.interrupted;
     }
     if (session->first->status) {
@@ -222,6 +253,7 @@ static int run_session(struct session *session)
     }
     relay(session->first, TRIAL_STDOUT, STDOUT_FILENO);
     relay(session->first, TRIAL_STDERR, STDERR_FILENO);
+    tell_input(options);
     if (read_traces(session, &err)) {
         return command_fail("witness", &err);
     }
@@ -237,7 +269,7 @@ static int witness(const struct options *options)
     int code;
     clock_gettime(CLOCK_MONOTONIC, &session.begun);
     if (program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err) ||
-        output_probe(options->output, &err)) {
+        output_probe(options->output, &err) || keep_probe(options->keep, &err)) {
         return command_fail("witness", &err);
     }
     code = run_session(&session);

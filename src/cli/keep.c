@@ -1,5 +1,5 @@
-/* Files of schedules, for `--schedule file:PATH`. The folder is made when the first one is kept,
- * its parents are not. */
+/* Files of schedules, for `--schedule file:PATH`. The folder is made before the first run, its
+ * parents are not. */
 #include "cli/keep.h"
 
 #include "cli/output.h"
@@ -8,6 +8,23 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum ssan_status keep_probe(const char *folder, struct ssan_error *err)
+{
+    struct stat info;
+    if (!folder) {
+        return SSAN_OK;
+    }
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        return file_fail(err, errno, "can't create", folder);
+    }
+    if (stat(folder, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        return file_fail(err, ENOTDIR, "can't write into", folder);
+    }
+    return access(folder, W_OK | X_OK) == 0 ? SSAN_OK
+                                            : file_fail(err, errno, "can't write into", folder);
+}
 
 enum ssan_status keep_path(const char *folder, const char *name, struct strbuf *path,
                            struct ssan_error *err)

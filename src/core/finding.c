@@ -54,6 +54,16 @@ const char *diagnosis_limit_word(enum diagnosis_limit limit)
     return words[limit];
 }
 
+bool report_explains(const struct report *report)
+{
+    for (size_t i = 0; i < report->finding_count; i++) {
+        if (report->findings[i]->severity != SEVERITY_ADVICE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* All that a report points to lies in its arena, byte sets of findings included. */
 void report_finish(struct report *report)
 {

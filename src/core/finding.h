@@ -323,5 +323,8 @@ struct report {
 };
 
 void report_finish(struct report *report);
+/* Whether the report has an error or a warning, hidden ones included, that can be why a result is
+ * wrong. */
+bool report_explains(const struct report *report);
 
 #endif

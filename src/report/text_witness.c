@@ -253,8 +253,9 @@ static void add_limit(struct strbuf *text, enum diagnosis_limit limit)
     strbuf_puts(text, words[limit]);
 }
 
-static void diagnose(struct strbuf *text, const struct diagnosis *diagnosis)
+static void diagnose(struct strbuf *text, const struct report *report)
 {
+    const struct diagnosis *diagnosis = report->diagnosis;
     size_t i;
     if (!diagnosis->wrong) {
         strbuf_puts(text, "no schedule that was run gave a wrong result, so there is nothing to "
@@ -284,8 +285,12 @@ static void diagnose(struct strbuf *text, const struct diagnosis *diagnosis)
         strbuf_puts(text, ", and fewer may do");
         add_limit(text, diagnosis->limit);
     }
-    strbuf_puts(text,
-                "; where the order is missing stands above, and a wait of the host is no fix");
+    strbuf_puts(text, report_explains(report)
+                          ? "; where the order is missing stands above, and a wait of the host is "
+                            "no fix"
+                          : ", but no finding explains it: the host probably reads or writes the "
+                            "memory itself, which SSAN_HOST_READ and SSAN_HOST_WRITE of "
+                            "streamsan/annotate.h announce");
 }
 
 void text_diagnosis(struct strbuf *out, const struct report *report)
@@ -294,7 +299,7 @@ void text_diagnosis(struct strbuf *out, const struct report *report)
     if (!report->diagnosis) {
         return;
     }
-    diagnose(&text, report->diagnosis);
+    diagnose(&text, report);
     layout_wrap(out, "diagnosis", strbuf_text(&text));
     strbuf_puts(out, "\n");
     out->failed |= text.failed;

@@ -306,6 +306,18 @@ def interrupted():
     check(not left, f"left behind: {left}")
 
 
+def interrupted_at_once():
+    """A signal before the first run has ended is told, as the verdict."""
+    with started([TOOL, "witness", "--", "sleep", "600"]) as child:
+        end = time.monotonic() + 30
+        while not children(child.pid) and time.monotonic() < end:
+            os.sched_yield()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=30)
+    check(child.returncode == 128 + signal.SIGINT, f"exit {child.returncode}")
+    check(err == "streamsan: incomplete: signal 2 (SIGINT) came before the first run had ended\n", err)
+
+
 def spinning(pid):
     """The program of a trial runs: a grandchild of the tool."""
     for child in children(pid):
@@ -319,6 +331,31 @@ def children(pid):
         return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
     except (OSError, ValueError):
         return []
+
+
+def unexplained():
+    """A result that waits cure and no finding explains: a hint, and not clean."""
+    done = execute([TOOL, "witness", "--bisect", "--", ours("host_refill")])
+    said = " ".join(done.stderr.split())
+    check(done.returncode == 67 and "no finding explains it" in said and "SSAN_HOST_WRITE" in said, f"exit {done.returncode}\n{done.stderr}")
+    check(done.stderr.splitlines()[-1].startswith("streamsan: incomplete: no error, but no finding explains the wrong result"), done.stderr)
+
+
+def said_early():
+    """A folder that can't be written, and a pipe that nobody reads."""
+    program = ours("host_refill")
+    done = execute([TOOL, "witness", "--keep", "/nowhere/at/all", "--", program])
+    check(done.returncode == 65 and "/nowhere/at/all" in done.stderr and not done.stdout, f"exit {done.returncode}\n{done.stderr}")
+    done = execute([TOOL, "witness", "--", program], text="input")
+    check("standard input is a pipe" in done.stderr and done.returncode == 0, f"exit {done.returncode}\n{done.stderr}")
+
+
+def short_form():
+    program = case_program(CASES / "10_pingpong_guard.cu", "racy")
+    done = execute([TOOL, "witness", "--format", "short", "--", program])
+    found = re.search(r" witness=shown replay: streamsan (run --schedule .*)$", done.stderr, re.M)
+    check(found and found[1].endswith(f"-- {program}"), done.stderr)
+    check(execute([TOOL, *found[1].split(" ")]).returncode == 66, f"the replay {found[1]}")
 
 
 def words():
@@ -344,7 +381,7 @@ def main():
             tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
         tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
     for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, interleaved, reset, altered, suppressed, paths_with_spaces,
-                     interrupted, words):
+                     interrupted, interrupted_at_once, unexplained, said_early, short_form, words):
         tally.case(function.__name__.replace("_", " "), function)
     code = tally.finish(harness.only_argument())
     spent = sum(SPENT.values())
