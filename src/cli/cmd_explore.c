@@ -7,6 +7,7 @@
 #include "cli/explore_run.h"
 #include "cli/feed.h"
 #include "cli/judge.h"
+#include "cli/keep.h"
 #include "cli/output.h"
 #include "cli/plan_words.h"
 #include "cli/program.h"
@@ -57,9 +58,11 @@ static void find_reasons(struct result *result, const struct explore_run *run)
         add_reason(result, &words);
         break;
     case EXPLORE_NO_START:
-        strbuf_puts(&words, run->no_start);
-        add_reason(result, &words);
-        break;
+        if (run->first.processes > 0) { /* else the report of no trace says so */
+            strbuf_puts(&words, run->no_start);
+            add_reason(result, &words);
+        }
+        return;
     default:
         break;
     }
@@ -132,6 +135,7 @@ static void decide(struct result *result)
         facts->random ? facts->random_wrong > 0 : facts->classes_wrong + facts->early_wrong > 0;
     result->verdict = verdict_decide(&result->report, 0, result->options->error_exitcode);
     if (wrong && result->verdict.kind != VERDICT_ERRORS) {
+        result->facts.unexplained = true;
         result->verdict.kind = VERDICT_ERRORS;
         result->verdict.exit_code = result->options->error_exitcode;
     }
@@ -153,6 +157,11 @@ static int print(struct result *result, const struct explore_run *run)
         if (!options->output) {
             strbuf_printf(&text, "%s\n", strbuf_text(&count));
         }
+    } else if (run->search.found.count == 0) {
+        strbuf_puts(&text, run->first.processes > 0
+                               ? ""
+                               : "explore: nothing to explore; a program with CUDA calls is built "
+                                 "with `streamsan cc`\n");
     } else {
         report_short(&text, &result->report, judge_wants_color(options, STDERR_FILENO));
         explore_text(&text, &result->facts, options->verbose);
@@ -160,6 +169,10 @@ static int print(struct result *result, const struct explore_run *run)
     text.failed |= count.failed;
     if (options->output) {
         fprintf(stderr, "%s\n", strbuf_text(&count));
+    }
+    if (result->facts.threads > 1) {
+        strbuf_printf(&count, ", calls of %" PRIu64 " threads in the order of the first run",
+                      result->facts.threads);
     }
     const int code =
         judge_finish(&judge, &result->report, &result->verdict, &text, STDERR_FILENO, &count);
@@ -177,6 +190,10 @@ static int explore(const struct options *options)
     enum ssan_status status =
         program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err);
     status = status ? status : output_probe(options->output, &err);
+    status = status ? status : keep_probe(options->keep, &err);
+    if (!status && !options->quiet) {
+        program_tell_input("explore");
+    }
     status = status ? status : explore_run(&run, options, &err);
     if (!status && !explore_facts_fill(&result.facts, &run.search, run.samples.items,
                                        run.samples.count, options, &result.arena, &told)) {

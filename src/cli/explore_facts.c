@@ -179,6 +179,7 @@ bool explore_facts_fill(struct explore_facts *facts, const struct search *search
             search->torn_wrong > 0
                 ? schedule_of(&search->torn_plan, search->torn_number, options, arena, err)
                 : NULL,
+        .keeps = options->keep || options->output,
         .command = (const char *const *)options->arguments,
         .groups = groups,
         .group_count = fine ? count : 0,

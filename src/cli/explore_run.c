@@ -41,9 +41,10 @@ static void tell_progress(struct explore_run *run)
     struct search_sums sums = search_sum(&run->search);
     struct strbuf line = {0};
     clock_gettime(CLOCK_MONOTONIC, &run->told);
-    strbuf_printf(&line,
-                  "explore: %" PRIu64 " runs, %" PRIu64 " classes, %" PRIu64 " wrong; orders run: ",
-                  run->search.taken, sums.classes, sums.wrong_classes);
+    strbuf_printf(
+        &line, "explore: %" PRIu64 " run%s, %" PRIu64 " class%s, %" PRIu64 " wrong; orders run: ",
+        run->search.taken, run->search.taken == 1 ? "" : "s", sums.classes,
+        sums.classes == 1 ? "" : "es", sums.wrong_classes);
     explore_number(&line, sums.orders, sums.estimated);
     strbuf_puts(&line, " of ");
     explore_number(&line, sums.total, sums.total_estimated);
@@ -138,6 +139,7 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     if (!status) {
         status = explore_result_read(trial, &model, &result, err);
     }
+    run->trials.slow = NULL;
     if (first) {
         status = check_first(run, trial, status, err);
     }
@@ -226,6 +228,9 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
     run->told = run->begun;
     search_init(&run->search, &limits);
     status = trials_open(&run->trials, options->jobs, err);
+    run->trials.slow =
+        options->quiet ? NULL
+                       : "streamsan explore: the first run is still going; --time does not end it";
     while (!status && (more || run->under_way.count > 0)) {
         status = start_some(run, &more, err);
         if (!status && run->under_way.count == 0) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOTE_NAME "streamsan"
@@ -166,4 +167,14 @@ enum ssan_status program_check(const char *name, bool must_be_virtual, struct ss
                      "%s is a CUDA program for the GPU, and checking on the GPU is not there yet.\n"
                      "Build it with 'streamsan cc -g -o PROGRAM FILE.cu ...' and run that.",
                      name);
+}
+
+void program_tell_input(const char *verb)
+{
+    struct stat info;
+    if (fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
+        fprintf(stderr,
+                "streamsan %s: standard input is a pipe: the program gets none; use `< file`\n",
+                verb);
+    }
 }

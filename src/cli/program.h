@@ -23,6 +23,9 @@ enum program_kind program_kind(const char *path);
  * What can't be found or executed is left to the start of the program. */
 enum ssan_status program_check(const char *name, bool must_be_virtual, struct ssan_error *err);
 
+/* Says that the program won't get what a pipe or socket holds, where runs are repeated. */
+void program_tell_input(const char *verb);
+
 /* Whether this machine has a GPU of NVIDIA's that programs can use. */
 bool program_gpu_is_there(void);
 

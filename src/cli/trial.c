@@ -28,8 +28,9 @@
 #include <unistd.h>
 
 #define LOOK_MS       1000 /* between looks at the clock */
-#define END_SECONDS   3    /* for a child that was asked to end */
-#define EXTRA_SECONDS 30   /* for a child behind the time of its program */
+#define SLOW_SECONDS  10.0
+#define END_SECONDS   3  /* for a child that was asked to end */
+#define EXTRA_SECONDS 30 /* for a child behind the time of its program */
 
 struct trial_slot {
     struct trial_result result;
@@ -290,6 +291,10 @@ const struct trial_result *trials_next(struct trials *trials)
     slot = trials->slots.items[trials->next];
     while (slot->pid > 0) {
         wait_for_signals(trials, LOOK_MS);
+        if (trials->slow && seconds_since(&slot->begun) > SLOW_SECONDS) {
+            fprintf(stderr, "%s\n", trials->slow);
+            trials->slow = NULL;
+        }
     }
     trials->next++;
     return &slot->result;

@@ -66,8 +66,9 @@ struct trials {
     VEC(struct trial_slot *) slots; /* in order of start; NULL once given out and dropped */
     size_t next;                    /* the first that was not given out */
     size_t running;
-    bool watches; /* the next two are in use */
-    int signals;  /* signalfd */
+    const char *slow; /* told once when a result takes longer than ten seconds; NULL: nothing */
+    bool watches;     /* the next two are in use */
+    int signals;      /* signalfd */
     sigset_t old_mask;
     int interrupted; /* the signal that asked for an end; 0: none */
     struct timespec interrupted_at;

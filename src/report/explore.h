@@ -45,6 +45,8 @@ struct explore_facts {
     uint64_t early_tried, early_wrong, one_early, early_places;
     uint64_t torn_tried, torn_wrong, torn_pairs;
     const char *torn_schedule; /* of the first wrong one; NULL: it was not kept, or there is none */
+    bool keeps;                /* schedules that need a file were to be kept */
+    bool unexplained;          /* something is wrong, and no finding says why */
     const char *const *command;         /* the program and its words, NULL-terminated */
     const struct explore_group *groups; /* [0] is the reference's */
     size_t group_count;

@@ -132,8 +132,9 @@ static const char *way_words(enum explore_way way)
 static void add_replay(struct strbuf *out, const struct explore_facts *facts, const char *schedule)
 {
     if (!schedule) {
-        strbuf_printf(out, "%*sits schedule needs a file: --keep FOLDER writes it there\n", DETAIL,
-                      "");
+        strbuf_printf(out, "%*sits schedule %s\n", DETAIL, "",
+                      facts->keeps ? "could not be kept"
+                                   : "needs a file: --keep FOLDER writes it there");
         return;
     }
     strbuf_printf(out, "%*sstreamsan run --schedule ", DETAIL, "");
@@ -163,7 +164,7 @@ static void add_group(struct strbuf *out, const struct explore_facts *facts,
     add_end(out, group);
     strbuf_puts(out, group->verdict == EXPLORE_SAME ? "" : way_words(group->way));
     strbuf_puts(out, "\n");
-    if (group->got) {
+    if (group->got && !facts->output_varies) {
         strbuf_printf(out, "%*soutput line %" PRIu64 ": ", DETAIL, "", group->output_line);
         add_excerpt(out, group->got);
         if (group->expected) {
@@ -193,7 +194,7 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
     if (facts->threads > 1) {
         strbuf_printf(out,
                       "  The calls of %" PRIu64 " host threads were kept in the order of the "
-                      "first run.\n",
+                      "first run; other orders of calls were not tried.\n",
                       facts->threads);
     }
     if (facts->infeasible > 0 && !facts->all_run) {
@@ -252,6 +253,11 @@ void explore_text(struct strbuf *out, const struct explore_facts *facts, bool ve
                       plural(left));
     }
     add_notes(out, facts);
+    if (facts->unexplained) {
+        strbuf_puts(out, "  No finding explains this: probably the host reads or writes memory "
+                         "itself; announce it with SSAN_HOST_READ\n  and SSAN_HOST_WRITE "
+                         "(streamsan/annotate.h).\n");
+    }
     explore_wrong(out, facts);
     strbuf_puts(out, "\n");
 }

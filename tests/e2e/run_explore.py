@@ -109,6 +109,7 @@ def threads(fixed):
     result = explore(built("threads", *(["-DFIXED"] if fixed else [])), "--keep", FOLDER / f"kept-threads-{fixed}")
     expect(result, 0 if fixed else 66, 0 if fixed else 7, 1 if fixed else 10)
     check(result.report["explore"]["threads"] == 3, "threads that made calls")
+    check("orders wrong, calls of 3 threads in the order of the first run" in result.verdict_line, result.about())
     for wrong in results(result):
         again = run(built("threads"), "--schedule", wrong["schedule"])
         check(again.out.strip() == wrong["output"]["got"], f"replay\n{wrong}\n{again.about()}")
@@ -225,6 +226,8 @@ def early():
     facts = result.report["explore"]
     check(facts["early"]["wrong"] > 0 and f"{facts['early']['wrong']} of {facts['early']['tried']} early runs wrong" in result.verdict_line, result.about())
     check([r["way"] for r in results(result)] == ["early"], f"{results(result)}")
+    told = execute([TOOL, "explore", "--", program], text="text").stderr
+    check("No finding explains this" in told and "standard input is a pipe" in told, told)
     result = explore(program, "--limit", "6")
     check(result.code == 67 and not result.report["explore"]["all_run"], result.about())
     check("the limit of 6 runs came before all schedules" in result.verdict_line, result.about())
@@ -269,6 +272,9 @@ def exit_codes():
         check(done.returncode == code, f"{words}: expected {code}, not {done.returncode}\n{done.stderr}")
     done = execute([TOOL, "explore", "--", "true"])
     check(done.returncode == 67 and "no CUDA operation" in done.stderr.splitlines()[-1], f"{done.returncode}\n{done.stderr}")
+    check(done.stderr.count("no CUDA operation was seen") == 1 and "streamsan cc" in done.stderr, done.stderr)
+    done = execute([TOOL, "explore", "--keep", "/proc/nothing", "--", seed("without_wait", False)])
+    check(done.returncode == 65 and "can't create /proc/nothing" in done.stderr, f"{done.returncode}\n{done.stderr}")
     done = execute([TOOL, "explore", "--error-exitcode", "7", "--", seed("without_wait", False)])
     check(done.returncode == 7 and done.stdout == "", f"{done.returncode}\n{done.stdout}\n{done.stderr}")
     check(done.stderr.splitlines()[-1].startswith("streamsan: errors: 7 of 10 orders wrong; 1 error "), done.stderr)
