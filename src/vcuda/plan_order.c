@@ -416,8 +416,9 @@ struct op *plan_order_head(void)
         return NULL;
     }
     head = &order.named.items[order.head];
-    return head->state == SUBMITTED && head->op->state == OP_READY && !head->op->parked ? head->op
-                                                                                        : NULL;
+    bool may_begin = head->state == SUBMITTED && head->op->state == OP_READY && !head->op->parked &&
+                     (head->afters == 0 || device.exiting);
+    return may_begin ? head->op : NULL;
 }
 
 /* An item that could begin if a call had returned; NULL: none. */

@@ -162,6 +162,7 @@ def outside(args):
 def after():
     target = program("gives_up")
     for name, lines, out in (("lazy", [], "copy=0\n"), ("after", ["after t1.7q2 s1.3"], "copy=1\n"),
+                             ("listed", ["items s1.1 s1.2 s1.3", "after t1.7q2 s1.3"], "copy=1\n"),
                              ("first", ["after t1.7q1 s1.3"], "copy=0\n")):
         done = run(target, "--schedule", schedule(f"gives-up-{name}", *lines))
         check(done.report["run"]["infeasible"] is None, done.about())
