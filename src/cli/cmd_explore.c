@@ -73,12 +73,19 @@ static void find_reasons(struct result *result, const struct explore_run *run)
     if (search->unreached > 0 && !facts->found_call) {
         strbuf_printf(&words, "%" PRIu64 " schedule%s could not be reached", search->unreached,
                       search->unreached == 1 ? "" : "s");
+        if (search->unended > 0) {
+            strbuf_printf(&words, " (%" PRIu64 " did not end)", search->unended);
+        }
         add_reason(result, &words);
     }
     if (search->queries_left_out > 0) {
         strbuf_printf(&words, "%" PRIu64 " quer%s not answered the other way",
                       search->queries_left_out,
                       search->queries_left_out == 1 ? "y was" : "ies were");
+        add_reason(result, &words);
+    }
+    if (search->polls_cut > 0) {
+        strbuf_puts(&words, "a loop that polls and works was followed for some rounds only");
         add_reason(result, &words);
     }
     if (facts->forced > 0) {

@@ -38,9 +38,10 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
     if (plan_is_plain(plan)) {
         return arena_strdup(arena, plan->policy);
     }
-    if (strcmp(plan->policy, "lazy") != 0 || plan->calls.count + plan->bys.count > 0 ||
-        plan->togethers.count > 0 || plan->places.count > 0 || plan->serialize_all ||
-        plan->serialize_streams.count > 0 || plan->items.count > most) {
+    if (strcmp(plan->policy, "lazy") != 0 ||
+        plan->calls.count + plan->bys.count + plan->afters.count > 0 || plan->togethers.count > 0 ||
+        plan->places.count > 0 || plan->serialize_all || plan->serialize_streams.count > 0 ||
+        plan->items.count > most) {
         return NULL;
     }
     struct strbuf words = {0};
@@ -136,8 +137,8 @@ static void fill_sums(struct explore_facts *facts, const struct search *search)
     facts->total_estimated = sums.total_estimated;
     facts->run_estimated = sums.estimated;
     facts->all_orders_run = search_left(search) == 0 && search->unreached == 0 &&
-                            search->queries_left_out == 0 && !search->determinism.found &&
-                            search->limits.random == 0;
+                            search->queries_left_out == 0 && search->polls_cut == 0 &&
+                            !search->determinism.found && search->limits.random == 0;
     facts->all_run = facts->all_orders_run && search_left_extra(search) == 0;
     facts->random = search->limits.random > 0;
     facts->random_tried = search->by_kind[PROBE_RANDOM];

@@ -39,6 +39,9 @@ bool model_conflict(const struct model *model, uint32_t x, uint32_t y)
         touches_host(b)) {
         return true;
     }
+    if (a->prints && b->prints) {
+        return true;
+    }
     for (unsigned i = 0; i < ssan_access_count; i++) {
         for (unsigned k = 0; k < ssan_access_count; k++) {
             bool reads_only = i == SSAN_access_READ && k == SSAN_access_READ;

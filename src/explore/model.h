@@ -34,12 +34,15 @@ struct model_item {
     uint32_t call;      /* index of the call that submitted it; MODEL_NONE: none was told */
     uint64_t submitted; /* position of its event in the trace, from 0 */
     uint64_t closed;    /* position of its end; 0: it never ran, or not after a device fault */
+    bool prints;        /* to the program's output */
+    bool dead;          /* a device fault ended it before it ran */
     /* A wait on an event that was never recorded: it has a number and no place in any order. */
     bool is_void;
     bool host_reads, host_writes; /* touches memory that the host sees; a host function does both */
     struct bytes ways[ssan_access_count]; /* absolute addresses, sealed */
     struct ssan_str name;                 /* of the kernel or function, else the call's */
     uint64_t hash;                        /* of its call, as in its step */
+    uint64_t touched;                     /* hash of `ways`, memory without allocation aside */
     struct model_row before;              /* what ends before it begins, in every schedule */
 };
 
@@ -120,8 +123,8 @@ void model_forget_bytes(struct model *model);
 bool model_before(const struct model *model, uint32_t x, uint32_t y);
 /* The host has joined `x` when it enters the call with this index. */
 bool model_before_call(const struct model *model, uint32_t x, uint32_t call);
-/* They share bytes, one of them writing or updating; or one is a host function, whose accesses
- * aren't all known, and both touch what the host sees. */
+/* They share bytes, one of them writing or updating; or both print; or one is a host function,
+ * whose accesses aren't all known, and both touch what the host sees. */
 bool model_conflict(const struct model *model, uint32_t x, uint32_t y);
 /* MODEL_NONE: there is no such item. */
 uint32_t model_find(const struct model *model, struct plan_item id);

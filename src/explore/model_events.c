@@ -251,7 +251,8 @@ static bool on_closed(struct reading *reading, uint64_t op)
         return true; /* the engine refuses it */
     }
     if (model->fault && model->fault_op != op) {
-        return true; /* the context is dead: it ended without having run */
+        item->dead = true; /* the context is: it ended without having run */
+        return true;
     }
     item->closed = reading->position;
     return item->is_void || (VEC_PUSH(&model->order, (uint32_t)(op - 1)) &&
@@ -280,6 +281,13 @@ static bool on_fact(struct reading *reading, const struct ssan_event *event)
             model->fault_text = keep(model, event->fault.text);
         }
         break;
+    case SSAN_EV_printed: {
+        struct model_item *item = item_of(model, event->printed.op);
+        if (item) {
+            item->prints = item->host_writes = true;
+        }
+        break;
+    }
     case SSAN_EV_infeasible:
         if (model->infeasible.length == 0) {
             model->infeasible = keep(model, event->infeasible.text);

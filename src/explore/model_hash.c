@@ -87,3 +87,44 @@ uint64_t model_hash_event(const struct reading *reading, const struct ssan_event
     }
     return hash.value;
 }
+
+static void mix_piece(struct hash *hash, const struct piece *piece, uint64_t offset)
+{
+    mix(hash, offset);
+    mix(hash, piece->length);
+    mix(hash, piece->count);
+    if (piece->scatter) {
+        for (uint32_t i = 0; i < piece->count; i++) {
+            mix(hash, (uint64_t)piece->shorts[i].offset << 16 | piece->shorts[i].length);
+        }
+    } else if (piece->length == 0) {
+        for (unsigned i = 0; i < LEAF_WORDS; i++) {
+            mix(hash, piece->bits[i]);
+        }
+    } else {
+        mix(hash, piece->stride);
+    }
+}
+
+/* A sum, since the order of addresses is not the same in every process. */
+uint64_t model_hash_touched(const struct model *model, const struct model_item *item)
+{
+    uint64_t sum = 0;
+    for (unsigned way = 0; way < ssan_access_count; way++) {
+        const struct bytes *set = &item->ways[way];
+        const struct model_alloc *alloc = NULL;
+        for (uint32_t i = 0; i < set->count; i++) {
+            const struct piece *piece = &bytes_pieces(set)[i];
+            struct hash hash = {way};
+            if (!alloc || piece->begin - alloc->address >= alloc->size) {
+                alloc = model_alloc_at(model, piece->begin, item->submitted);
+            }
+            if (alloc) {
+                mix(&hash, alloc->id);
+                mix_piece(&hash, piece, piece->begin - alloc->address);
+                sum += hash.value;
+            }
+        }
+    }
+    return sum;
+}

@@ -137,6 +137,7 @@ static bool settle(struct model *model)
             item->host_reads |= visible && way != SSAN_access_WRITE;
             item->host_writes |= visible && way != SSAN_access_READ;
         }
+        item->touched = model_hash_touched(model, item);
     }
     return true;
 }

@@ -40,5 +40,8 @@ bool model_add_stream(struct reading *reading, uint32_t stream);
 size_t model_alive_behind(const struct reading *reading, uint64_t address);
 /* The hash of what the event asked for, the same in every process (model_step). */
 uint64_t model_hash_event(const struct reading *reading, const struct ssan_event *event);
+/* The hash of the sealed byte sets of an item, the same in every process; allocations are by
+ * address. */
+uint64_t model_hash_touched(const struct model *model, const struct model_item *item);
 
 #endif

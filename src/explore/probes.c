@@ -38,8 +38,8 @@ static bool make_class(const struct search *search, uint32_t of, const uint32_t 
 {
     const struct search_class *class = &search->found.items[of];
     struct search_early early = {0};
-    bool fine = search_plan_base(search, "lazy", plan) &&
-                search_early_of(class->run, &class->bys, &early) &&
+    bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
+                search_early_of(class->run, &class->kept.early, &early) &&
                 schedule_make(class->run, order, need, early.items, early.count, plan);
     VEC_FREE(&early);
     return fine;
@@ -55,6 +55,32 @@ static bool list_items(const struct run *run, const uint32_t *order, struct plan
         }
     }
     return true;
+}
+
+/* An order as it stands, with the answers that its class keeps, as far as they fit. */
+static bool make_literal(const struct search *search, uint32_t of, const uint32_t *order,
+                         struct plan *plan)
+{
+    const struct search_class *class = &search->found.items[of];
+    const struct run *run = class->run;
+    struct search_early early = {0};
+    bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
+                search_early_of(run, &class->kept.early, &early) && list_items(run, order, plan);
+    for (size_t i = 0; fine && i < early.count; i++) {
+        uint32_t submitted = 0, at = 0;
+        do {
+            uint32_t call = run->model.items.items[run->items[order[at]]].call;
+            submitted = call > submitted ? call : submitted;
+        } while (order[at++] != early.items[i].item);
+        if (submitted <= early.items[i].call) {
+            uint32_t item = run->items[early.items[i].item];
+            struct plan_by by = {.call = run->model.calls.items[early.items[i].call].id,
+                                 .item = run->model.items.items[item].id};
+            fine = VEC_PUSH(&plan->bys, by);
+        }
+    }
+    VEC_FREE(&early);
+    return fine;
 }
 
 /* Every item done when the call that submits it returns. */
@@ -76,6 +102,21 @@ static bool make_reference(const struct search *search, struct plan *plan)
     return fine;
 }
 
+bool search_is_barred(const struct search *search, struct plan_item id)
+{
+    for (size_t i = 0; i < search->barred.count; i++) {
+        if (search->barred.items[i].stream == id.stream && search->barred.items[i].seq == id.seq) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_barred(const struct search *search, const struct run *run, uint32_t item)
+{
+    return search_is_barred(search, run->model.items.items[run->items[item]].id);
+}
+
 /* Which items of a class the host may see done early. */
 static bool find_windows(struct search_class *class)
 {
@@ -90,7 +131,7 @@ static bool find_windows(struct search_class *class)
         const struct model_item *item = &run->model.items.items[run->items[i]];
         uint32_t joined = schedule_joined(run, i);
         uint32_t end = joined == MODEL_NONE ? (uint32_t)run->model.calls.count : joined;
-        if ((item->host_reads || item->host_writes) && ready[i] < end) {
+        if ((item->host_reads || item->host_writes) && !item->dead && ready[i] < end) {
             fine = VEC_PUSH(&class->windows, (struct search_window){i, ready[i], end - 1});
         }
     }
@@ -105,11 +146,12 @@ static bool make_early(const struct search *search, uint32_t of, const struct se
 {
     const struct search_class *class = &search->found.items[of];
     struct search_early early = {0};
-    bool fine =
-        search_plan_base(search, "lazy", plan) && search_early_of(class->run, &class->bys, &early);
+    bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
+                search_early_of(class->run, &class->kept.early, &early);
     for (size_t i = 0; fine && !window && i < class->windows.count; i++) {
         const struct search_window *each = &class->windows.items[i];
-        fine = VEC_PUSH(&early, (struct schedule_early){each->item, each->first});
+        fine = is_barred(search, class->run, each->item) ||
+               VEC_PUSH(&early, (struct schedule_early){each->item, each->first});
     }
     fine = fine && (!window || VEC_PUSH(&early, (struct schedule_early){window->item, call})) &&
            schedule_make(class->run, NULL, class->run->need, early.items, early.count, plan);
@@ -199,10 +241,8 @@ static bool next_reversed(struct search *search, struct probe *probe, enum searc
     probe->kind = PROBE_REVERSED;
     probe->of = probe->reversal.entry;
     const uint32_t *order = search->classes.order.items, *need = search->classes.need.items;
-    bool fine = probe->reversal.literal
-                    ? search_plan_base(search, "lazy", &probe->plan) &&
-                          list_items(search->found.items[probe->of].run, order, &probe->plan)
-                    : make_class(search, probe->of, order, need, &probe->plan);
+    bool fine = probe->reversal.literal ? make_literal(search, probe->of, order, &probe->plan)
+                                        : make_class(search, probe->of, order, need, &probe->plan);
     *next = made(search, probe, fine);
     return true;
 }
@@ -220,6 +260,16 @@ static bool next_query(struct search *search, struct probe *probe, enum search_n
     return true;
 }
 
+static bool has_window(const struct search *search, const struct search_class *class)
+{
+    for (size_t i = 0; i < class->windows.count; i++) {
+        if (!is_barred(search, class->run, class->windows.items[i].item)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool next_all_early(struct search *search, struct probe *probe, enum search_next *next)
 {
     for (uint32_t i = 0; i < search->found.count; i++) {
@@ -232,7 +282,7 @@ static bool next_all_early(struct search *search, struct probe *probe, enum sear
             *next = SEARCH_NO_MEMORY;
             return true;
         }
-        if (class->windows.count > 0) {
+        if (has_window(search, class)) {
             probe->kind = PROBE_EARLY;
             probe->of = i;
             *next = made(search, probe, make_early(search, i, NULL, 0, &probe->plan));
@@ -257,7 +307,8 @@ static bool next_one_early(struct search *search, struct probe *probe, enum sear
                 const struct search_window *window = &class->windows.items[class->next_window];
                 /* one item alone as early as it can was the probe of all */
                 bool known = class->distance == 0 && class->windows.count == 1;
-                if (!known && class->distance <= window->last - window->first) {
+                if (!known && !is_barred(search, class->run, window->item) &&
+                    class->distance <= window->last - window->first) {
                     probe->kind = PROBE_ONE;
                     probe->of = i;
                     *next = made(search, probe,

@@ -12,9 +12,11 @@ struct chains {
     uint32_t count;
 };
 
+/* What ran, and what a device fault kept from it: that comes behind the fault in this run, and may
+ * come before it in another. */
 static bool counts(const struct model_item *item)
 {
-    return item->closed != 0 && !item->is_void;
+    return (item->closed != 0 || item->dead) && !item->is_void;
 }
 
 static bool make_chains(const struct model *model, struct chains *chains)
@@ -59,7 +61,7 @@ static void fill_item(struct run *run, const struct chains *chains, uint32_t at)
         .chain = chains->chain[item->id.stream],
         .place = chains->ranks[chains->begin[item->id.stream] + item->id.seq],
         .name = (uint64_t)item->id.stream << 32 | item->id.seq,
-        .mark = item->hash,
+        .mark = item->hash ^ item->touched,
     };
     for (uint32_t stream = 0; stream < item->before.streams; stream++) {
         if (chains->chain[stream] != UINT32_MAX) {
@@ -88,6 +90,12 @@ static struct hull hull_of(const struct model_item *item)
     return hull;
 }
 
+/* Whether what comes behind it runs at all depends on such an item. */
+static bool is_fault(const struct run *run, uint32_t item)
+{
+    return run->model.fault && run->model.items.items[run->items[item]].op == run->model.fault_op;
+}
+
 static bool fill_pairs(struct run *run)
 {
     uint32_t count = run->poset.count;
@@ -98,10 +106,11 @@ static bool fill_pairs(struct run *run)
     }
     for (uint32_t y = 0; fine && y < count; y++) {
         for (uint32_t x = 0; fine && x < y; x++) {
+            bool fault = is_fault(run, x) || is_fault(run, y);
             bool near = (hulls[x].begin < hulls[y].end && hulls[y].begin < hulls[x].end) ||
                         (hulls[x].host && hulls[y].host);
-            if (near && !poset_comes_before(&run->poset, run->poset.before, x, y) &&
-                model_conflict(&run->model, run->items[x], run->items[y])) {
+            if ((near || fault) && !poset_comes_before(&run->poset, run->poset.before, x, y) &&
+                (fault || model_conflict(&run->model, run->items[x], run->items[y]))) {
                 fine = VEC_PUSH(&run->poset.pairs, (struct poset_pair){x, y});
             }
         }
@@ -110,13 +119,37 @@ static bool fill_pairs(struct run *run)
     return fine;
 }
 
+static uint32_t count_items(const struct model *model)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < model->items.count; i++) {
+        count += counts(&model->items.items[i]);
+    }
+    return count;
+}
+
+/* Those that ran, then the others as they were submitted. */
+static void list_in_order(struct run *run)
+{
+    const struct model *model = &run->model;
+    uint32_t at = 0;
+    for (size_t i = 0; i < model->order.count; i++) {
+        run->items[at++] = model->order.items[i];
+    }
+    for (size_t i = 0; i < model->items.count; i++) {
+        if (counts(&model->items.items[i]) && model->items.items[i].closed == 0) {
+            run->items[at++] = (uint32_t)i;
+        }
+    }
+}
+
 /* Items, rows and pairs. */
 static bool fill(struct run *run)
 {
     struct chains chains = {0};
     const struct model *model = &run->model;
     bool fine = make_chains(model, &chains);
-    uint32_t count = (uint32_t)model->order.count;
+    uint32_t count = count_items(model);
     fine = fine && poset_create(&run->poset, count, chains.count);
     run->items = mem_zalloc((size_t)count + 1, sizeof *run->items);
     run->places = mem_zalloc(model->items.count + 1, sizeof *run->places);
@@ -125,8 +158,10 @@ static bool fill(struct run *run)
     for (size_t i = 0; fine && i < model->items.count; i++) {
         run->places[i] = MODEL_NONE;
     }
+    if (fine) {
+        list_in_order(run);
+    }
     for (uint32_t i = 0; fine && i < count; i++) {
-        run->items[i] = model->order.items[i];
         run->places[run->items[i]] = i;
         fill_item(run, &chains, i);
     }

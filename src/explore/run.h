@@ -1,7 +1,8 @@
 /* A run as a partial order of what ran: from a model to a poset, and back to items.
  *
- * Only items that ran and are no void waits count. Naive model: every pair of items is asked for
- * its order and for conflicts. Cost: O(items^2) such questions. One thread. */
+ * Only items that ran, or would have but for a device fault, and are no void waits count. Naive
+ * model: every pair of items is asked for its order and for conflicts. Cost: O(items^2) such
+ * questions. One thread. */
 #ifndef SSAN_EXPLORE_RUN_H
 #define SSAN_EXPLORE_RUN_H
 

@@ -99,6 +99,23 @@ static void add_early(struct list *list, const struct schedule_early *early, con
     }
 }
 
+/* Items of plan->afters are ready no sooner than the call behind theirs, nor what needs them. */
+static void hold(const struct list *list, uint32_t *ready)
+{
+    const struct poset *poset = &list->run->poset;
+    for (size_t i = 0; i < list->plan->afters.count; i++) {
+        const struct plan_by *after = &list->plan->afters.items[i];
+        uint32_t call = model_find_call(&list->run->model, after->call);
+        uint32_t found = model_find(&list->run->model, after->item);
+        uint32_t item = found == MODEL_NONE ? MODEL_NONE : list->run->places[found];
+        for (uint32_t y = 0; call != MODEL_NONE && item != MODEL_NONE && y < poset->count; y++) {
+            if ((y == item || poset_comes_before(poset, list->need, item, y)) && ready[y] <= call) {
+                ready[y] = call + 1;
+            }
+        }
+    }
+}
+
 bool schedule_make(const struct run *run, const uint32_t *order, const uint32_t *need,
                    const struct schedule_early *early, size_t early_count, struct plan *plan)
 {
@@ -110,6 +127,7 @@ bool schedule_make(const struct run *run, const uint32_t *order, const uint32_t 
     bool fine = list.listed && seen && ready;
     if (fine) {
         schedule_ready(run, order, need, ready);
+        hold(&list, ready);
     }
     for (uint32_t call = 0; fine && call < run->model.calls.count; call++) {
         add_joined(&list, call, seen);

@@ -25,7 +25,8 @@ uint32_t schedule_joined(const struct run *run, uint32_t item);
 
 /* Appends the order of the class `need` (`order`: any order of it) to plan->items, and to plan->bys
  * those early items that no join asks for before. Early items whose call comes too soon are left
- * out. False when out of memory. */
+ * out, also where plan->afters (set before) let the item begin too late. False when out of memory.
+ */
 bool schedule_make(const struct run *run, const uint32_t *order, const uint32_t *need,
                    const struct schedule_early *early, size_t early_count, struct plan *plan);
 

@@ -34,6 +34,22 @@ bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t 
     return true;
 }
 
+bool search_hold(const struct search_bys *held, struct plan *plan)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        if (!VEC_PUSH(&plan->afters, held->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void finish_pins(struct search_pins *pins)
+{
+    VEC_FREE(&pins->early);
+    VEC_FREE(&pins->held);
+}
+
 static bool plan_copy(struct plan *into, const struct plan *plan)
 {
     memcpy(into->policy, plan->policy, sizeof into->policy);
@@ -49,6 +65,11 @@ static bool plan_copy(struct plan *into, const struct plan *plan)
     }
     for (size_t i = 0; i < plan->bys.count; i++) {
         if (!VEC_PUSH(&into->bys, plan->bys.items[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < plan->afters.count; i++) {
+        if (!VEC_PUSH(&into->afters, plan->afters.items[i])) {
             return false;
         }
     }
@@ -105,8 +126,8 @@ static uint64_t items_hash(const struct run *run)
 {
     uint64_t hash = run->poset.count;
     for (uint32_t i = 0; i < run->poset.count; i++) {
-        const struct poset_item *item = &run->poset.items[i];
-        hash += hash_mix(item->name, item->mark);
+        uint64_t mark = run->model.items.items[run->items[i]].hash;
+        hash += hash_mix(run->poset.items[i].name, mark);
     }
     return hash;
 }
@@ -121,9 +142,23 @@ static bool count_class(struct search *search, const struct run *run, struct ord
     return count_orders(&run->poset, run->need, &limits, count);
 }
 
+/* All runs of the class get the answers of the run that met it, and it is asked for again if it
+ * was. *again: it has some, and did not keep them yet. */
+static bool keep_pins(struct search_class *class, bool *again)
+{
+    *again = !class->keeps && class->met.early.count + class->met.held.count > 0;
+    if (!*again) {
+        return true;
+    }
+    class->keeps = true;
+    class->asked_late = false;
+    return search_bys_copy(&class->kept.early, class->met.early.items, class->met.early.count) &&
+           search_bys_copy(&class->kept.held, class->met.held.items, class->met.held.count);
+}
+
 /* The class of a run; *keeps: it is a new one, which owns the run from now on. MODEL_NONE when out
  * of memory. */
-static uint32_t add_class(struct search *search, struct run *run, const struct plan *plan,
+static uint32_t add_class(struct search *search, struct run *run, const struct probe *probe,
                           bool *keeps)
 {
     uint32_t entry = MODEL_NONE;
@@ -139,10 +174,20 @@ static uint32_t add_class(struct search *search, struct run *run, const struct p
     search->fixed_items =
         search->fixed_items && (search->found.count == 0 || hash == search->items_hash);
     search->items_hash = search->found.count == 0 ? hash : search->items_hash;
+    const struct plan *plan = &probe->plan;
     bool fine = count_class(search, run, &added.orders) &&
-                search_bys_copy(&added.met_bys, plan->bys.items, plan->bys.count);
+                (probe->kind <= PROBE_AGAIN
+                     ? search_answers(run, &added.met.early)
+                     : search_bys_copy(&added.met.early, plan->bys.items, plan->bys.count)) &&
+                search_bys_copy(&added.met.held, plan->afters.items, plan->afters.count);
+    /* other answers led there, so without them nothing would again */
+    if (probe->kind == PROBE_QUERY || probe->kind == PROBE_REVERSED) {
+        bool again;
+        fine = fine && keep_pins(&added, &again);
+    }
     if (!VEC_PUSH(&search->found, added)) {
-        VEC_FREE(&added.met_bys);
+        finish_pins(&added.met);
+        finish_pins(&added.kept);
         *keeps = fine = false;
     }
     return fine ? entry : MODEL_NONE;
@@ -221,14 +266,19 @@ static bool add_group_run(struct search *search, const struct probe *probe,
     return true;
 }
 
+/* It went no way that a schedule asked for, or nobody knows which. */
+static bool has_failed(const struct probe_result *result)
+{
+    return result->infeasible || result->outcome.timed_out;
+}
+
 /* The reference's result, of a run that could be made as planned, else of the first one. */
 static bool take_reference(struct search *search, const struct probe *probe,
                            const struct probe_result *result, uint32_t class)
 {
     const struct probe_outcome *outcome = &result->outcome;
-    bool failed = result->infeasible || outcome->timed_out;
-    if (search->groups.count ==
-        0) { /* PROBE_AGAIN too, when there is no result of the one before */
+    bool failed = has_failed(result);
+    if (search->groups.count == 0) { /* also PROBE_AGAIN, when the one before gave no result */
         return add_group_run(search, probe, failed ? &search->first_outcome : outcome, class);
     }
     struct probe_outcome *reference = &search->groups.items[0].outcome;
@@ -272,13 +322,76 @@ static bool note_reached(struct search *search, const struct probe *probe, const
         found->ran_late = true;
     } else if (probe->kind == PROBE_LATE) {
         struct search_class *asked = &search->found.items[probe->of];
-        if (asked->bys.count == 0 && asked->met_bys.count > 0) {
-            asked->asked_late = false; /* once more, with what was early when it was met */
-            return search_bys_copy(&asked->bys, asked->met_bys.items, asked->met_bys.count);
-        }
-        search->unreached++;
+        bool again = false;
+        bool fine = keep_pins(asked, &again);
+        search->unreached += !again;
+        return fine;
     }
     return true;
+}
+
+/* The race was turned round before the schedule was left: then the program took another way because
+ * of it, which is a result, and the rest ran as the policy had it. */
+static bool turned_before(const struct search *search, const struct probe *probe,
+                          const struct model *model)
+{
+    uint64_t closed[2];
+    if (probe->kind != PROBE_REVERSED) {
+        return false;
+    }
+    const struct run *from = search->found.items[probe->of].run;
+    for (unsigned i = 0; i < 2; i++) {
+        struct poset_pair race = probe->reversal.race;
+        uint32_t item = from->items[i == 0 ? race.first : race.second];
+        uint32_t found = model_find(model, from->model.items.items[item].id);
+        uint64_t at = found == MODEL_NONE ? 0 : model->items.items[found].closed;
+        closed[i] = at == 0 ? UINT64_MAX : at;
+    }
+    return closed[1] < closed[0] && closed[1] < model->infeasible_at;
+}
+
+/* Of the items that were to be early, the first that was not done when the schedule was left waits
+ * for the host itself: it isn't asked to be early again. */
+static bool bar_early(struct search *search, const struct probe *probe, const struct model *model,
+                      bool *barred)
+{
+    uint64_t left = model->infeasible.length > 0 ? model->infeasible_at : UINT64_MAX;
+    for (size_t i = 0; i < probe->plan.bys.count; i++) {
+        struct plan_item id = probe->plan.bys.items[i].item;
+        uint32_t item = model_find(model, id);
+        if (item == MODEL_NONE || model->items.items[item].closed == 0 ||
+            model->items.items[item].closed > left) {
+            *barred = !search_is_barred(search, id);
+            return !*barred || VEC_PUSH(&search->barred, id);
+        }
+    }
+    return true;
+}
+
+/* A run that failed tells nothing of the program, but that its schedule can't be had. */
+static bool take_failed(struct search *search, const struct probe *probe, const struct model *model,
+                        const struct probe_result *result)
+{
+    struct search_class *asked = probe->of != MODEL_NONE ? &search->found.items[probe->of] : NULL;
+    bool again = probe->kind == PROBE_REVERSED && !probe->reversal.literal;
+    if (probe->kind == PROBE_REFERENCE || probe->kind == PROBE_AGAIN) {
+        return take_reference(search, probe, result, 0);
+    }
+    if (probe->kind == PROBE_LATE && !keep_pins(asked, &again)) {
+        return false;
+    }
+    search->unreached += !again;
+    search->unended += !again && result->outcome.timed_out;
+    if (probe->kind == PROBE_REVERSED) {
+        return classes_ended(&search->classes, &probe->reversal, 0);
+    }
+    bool barred = false;
+    bool fine = (probe->kind != PROBE_EARLY && probe->kind != PROBE_ONE) ||
+                bar_early(search, probe, model, &barred);
+    if (probe->kind == PROBE_EARLY && barred) {
+        asked->asked_all_early = false; /* once more, without the one that waits */
+    }
+    return fine;
 }
 
 /* A run whose items ran one after the other. */
@@ -287,11 +400,10 @@ static bool take_whole(struct search *search, const struct probe *probe, struct 
 {
     bool starts = probe->kind <= PROBE_AGAIN;
     if ((probe->kind == PROBE_FIRST && !take_first(search, run)) ||
-        (!result->infeasible && probe->kind != PROBE_FIRST &&
-         !determinism_take(&search->determinism, &run->model))) {
+        (probe->kind != PROBE_FIRST && !determinism_take(&search->determinism, &run->model))) {
         return false;
     }
-    uint32_t entry = add_class(search, run, &probe->plan, keeps);
+    uint32_t entry = add_class(search, run, probe, keeps);
     if (entry == MODEL_NONE || !note_reached(search, probe, run, entry)) {
         return false;
     }
@@ -301,7 +413,7 @@ static bool take_whole(struct search *search, const struct probe *probe, struct 
     }
     return starts ? take_reference(search, probe, result, entry)
                   : add_group_run(search, probe, &result->outcome, entry) &&
-                        search_add_queries(search, run, entry, &probe->plan);
+                        search_add_queries(search, run, entry, probe);
 }
 
 bool search_take(struct search *search, struct probe *take_probe, struct model *take_model,
@@ -313,7 +425,11 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
     search->by_kind[probe->kind]++;
     search->infeasible += result->infeasible;
     search->forced += result->forced;
-    if (probe->kind == PROBE_TORN || probe->kind == PROBE_RANDOM) {
+    if (probe->kind != PROBE_FIRST && has_failed(result) &&
+        (result->outcome.timed_out || !turned_before(search, probe, take_model))) {
+        fine = take_failed(search, probe, take_model, result);
+        model_finish(take_model);
+    } else if (probe->kind == PROBE_TORN || probe->kind == PROBE_RANDOM) {
         fine = probe->kind == PROBE_TORN
                    ? add_torn(search, probe, &result->outcome)
                    : add_group_run(search, probe, &result->outcome, MODEL_NONE);
@@ -380,8 +496,8 @@ void search_finish(struct search *search)
         struct search_class *class = &search->found.items[i];
         run_finish(class->run);
         mem_free(class->run);
-        VEC_FREE(&class->met_bys);
-        VEC_FREE(&class->bys);
+        finish_pins(&class->met);
+        finish_pins(&class->kept);
         VEC_FREE(&class->windows);
     }
     for (size_t i = 0; i < search->groups.count; i++) {
@@ -395,8 +511,10 @@ void search_finish(struct search *search)
     VEC_FREE(&search->calls);
     VEC_FREE(&search->queries);
     VEC_FREE(&search->torn_pairs);
+    VEC_FREE(&search->barred);
     plan_finish(&search->torn_plan);
     map_finish(&search->queries_seen);
+    map_finish(&search->behaviours);
     determinism_finish(&search->determinism);
     *search = (struct search){0};
 }

@@ -7,8 +7,8 @@
  * other way; then kernels that interleave. The caller runs probes, several at once if it likes, and
  * gives the results back in the order in which it got the probes: then the search takes the same
  * way each time. Invariant: a class is wrong if a run of it gave another exit status or output than
- * the reference; runs with items done early for the host, and interleaved ones, are counted apart.
- * One thread. */
+ * the reference; runs with items done early for the host, and interleaved ones, are counted apart;
+ * one that could not follow its schedule, or did not end, says nothing of any class. One thread. */
 #ifndef SSAN_EXPLORE_SEARCH_H
 #define SSAN_EXPLORE_SEARCH_H
 
@@ -77,14 +77,26 @@ struct search_bys {
     size_t count, room;
 };
 
+/* What decides how queries are answered: items done early, and items held until a call returned. */
+struct search_pins {
+    struct search_bys early, held;
+};
+
+/* What early items of some run could not be, since the item waits for the host. */
+struct search_barred {
+    struct plan_item *items;
+    size_t count, room;
+};
+
 struct search_class {
     struct run *run; /* the first that was met; owned */
     struct order_count orders;
     bool asked_late, ran_late;
     uint32_t group; /* of its worst result, early items aside; MODEL_NONE: it has none */
-    /* Early items of the run that met it, and those that all runs of it keep, since the program
-     * took another way without them. */
-    struct search_bys met_bys, bys;
+    /* Of the run that met it, and what all runs of it keep, since the program took another way
+     * without. */
+    struct search_pins met, kept;
+    bool keeps;
     VEC(struct search_window) windows;
     bool has_windows, asked_all_early;
     uint32_t distance, next_window; /* where the probes of single early items are */
@@ -112,14 +124,17 @@ struct search {
     struct order_count all; /* linear orders of what always holds in it */
     bool fixed_items;       /* all classes have the same items */
     uint64_t items_hash;
-    VEC(struct probe) queries; /* made and not given out */
-    struct map queries_seen;
-    uint64_t queries_left_out; /* calls */
+    VEC(struct probe) queries;           /* made and not given out */
+    struct map queries_seen, behaviours; /* sets of pins that were tried; runs by what they did */
+    uint64_t queries_left_out;           /* calls */
+    uint64_t polls_cut;                  /* loops that asked more often than is tried */
     struct probe_outcome first_outcome;
     uint64_t given, taken;                             /* probes */
     uint64_t asked[PROBE_KINDS], by_kind[PROBE_KINDS]; /* of these, by kind */
     bool output_varies, memory_varies;      /* the reference run twice was not the same */
     uint64_t infeasible, forced, unreached; /* runs */
+    uint64_t unended;                       /* of the unreached: ended after their time */
+    struct search_barred barred;            /* items that are no longer tried early */
     uint64_t torn_wrong, random_wrong, random_memory;
     /* Runs with early items of classes that aren't wrong as late as possible. */
     uint64_t early_tried, early_wrong;

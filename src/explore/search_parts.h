@@ -15,11 +15,19 @@ struct search_early {
 bool search_early_of(const struct run *run, const struct search_bys *bys,
                      struct search_early *early);
 bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t count);
+/* Appends to plan->afters. False when out of memory. */
+bool search_hold(const struct search_bys *held, struct plan *plan);
 /* Sets the policy, the order of calls and the places of a plan. False when out of memory. */
 bool search_plan_base(const struct search *search, const char *policy, struct plan *plan);
 
-/* queries.c: probes for the queries of a run that found work unfinished. `of`: its class. */
+/* Whether an item is no longer tried early. */
+bool search_is_barred(const struct search *search, struct plan_item id);
+
+/* queries.c: what has to be early so that queries which found work done find it so again. False
+ * when out of memory. */
+bool search_answers(const struct run *run, struct search_bys *bys);
+/* queries.c: probes for the queries of a run. `of`: its class. */
 bool search_add_queries(struct search *search, const struct run *run, uint32_t of,
-                        const struct plan *plan);
+                        const struct probe *probe);
 
 #endif

@@ -123,7 +123,7 @@ static void add_end(struct strbuf *out, const struct explore_group *group)
 static const char *way_words(enum explore_way way)
 {
     static const char *const words[] = {"", ", with items done before the host waits for them",
-                                        ", with a query answered early",
+                                        ", with queries answered the other way",
                                         ", with kernels interleaved", ""};
     return words[way];
 }

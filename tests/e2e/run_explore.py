@@ -181,6 +181,44 @@ def quoted():
     check(again.returncode == 67 and "device fault" in again.stderr and program in shlex.split(commands[0]), f"{commands[0]}\n{again.returncode} {again.stderr}")
 
 
+def block_reuse():
+    """What a query found done stays done when the class that came of it runs as late as possible."""
+    expect(explore(built("block_reuse")), 0, 0, 4, "clean")
+
+
+def first_come():
+    """An item with other memory is another item, so each way of the program has its own orders."""
+    result = explore(built("first_come"))
+    facts = result.report["explore"]
+    check(result.code == 66 and 0 < facts["orders"]["wrong"] < facts["orders"]["total"], f"one way is right\n{result.about()}")
+
+
+def trap():
+    """What a fault keeps from running has an order too: behind the fault."""
+    result = explore(built("trap"))
+    expect(result, 66, 1, 2)
+    check(results(result)[0]["exit"] == {"code": 4, "signal": None}, f"{results(result)}")
+
+
+def released():
+    """A kernel that waits for the host is not wrong for not being done early."""
+    result = explore(built("released"))
+    expect(result, 67, 0, 1)
+    check("1 schedule could not be reached" in result.verdict_line, result.about())
+
+
+def printing():
+    expect(explore(built("printing")), 66, 5, 6)
+
+
+def asks(times):
+    """A query may find work unfinished again and again; only then is there a race."""
+    result = explore(built("asks_twice", f"-DTIMES={times}"), "--keep", FOLDER / f"kept-asks-{times}")
+    expect(result, 66, 2, 3)
+    again = run(built("asks_twice", f"-DTIMES={times}"), "--schedule", results(result)[0]["schedule"])
+    check(again.out.strip() == results(result)[0]["output"]["got"], f"replay\n{again.about()}")
+
+
 def not_deterministic():
     result = explore(built("by_time"), "--limit", "30")
     check(result.code == 67 and result.verdict == "incomplete", f"expected 67\n{result.about()}")
@@ -307,10 +345,13 @@ def add_cases(tally):
 
 def main():
     tally = Tally("explore")
-    for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, not_deterministic, own_output, places, limits,
+    for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, block_reuse, first_come, trap,
+                     released, printing, not_deterministic, own_output, places, limits,
                      early, early_places, cut, single_blocks,
                      random, exit_codes):
         tally.case(function.__name__, function)
+    for times in (2, 3):
+        tally.case(f"asks {times} times", asks, times)
     for fixed in (False, True):
         tally.case(f"threads {'fixed' if fixed else 'racy'}", threads, fixed)
         tally.case(f"host_function {'fixed' if fixed else 'racy'}", host_function, fixed)
