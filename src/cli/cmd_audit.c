@@ -3,6 +3,7 @@
  *
  * The lines go to stdout or --output, the verdict on the trace as it is goes to stderr, as with
  * `check`. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
 #include "cli/output.h"
@@ -11,8 +12,6 @@
 #include "report/audit.h"
 
 #include <inttypes.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,13 +92,14 @@ static int audit_feed(const struct judge *judge, struct feed *feed, struct repor
     return code;
 }
 
-static int audit(const struct options *options, const struct timespec *begun)
+static int audit(const struct options *options)
 {
-    const struct judge judge = {.options = options, .verb = "audit", .begun = *begun};
+    struct judge judge = {.options = options, .verb = "audit"};
     struct feed feed = {0};
     struct report report = {0};
     struct ssan_error err = {0};
     int code;
+    clock_gettime(CLOCK_MONOTONIC, &judge.begun);
     if (output_probe(options->output, &err) != SSAN_OK ||
         judge_read(&feed, options->arguments[0], options, &err) != SSAN_OK) {
         code = command_fail("audit", &err);
@@ -114,22 +114,13 @@ static int audit(const struct options *options, const struct timespec *begun)
 
 int cmd_audit(int argc, char **argv)
 {
-    struct options options;
-    struct timespec begun;
-    struct ssan_error err = {0};
-    int code;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes does not change the exit code */
-    if (options_read(&options, VERB_AUDIT, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
-        code = command_usage("audit", &err);
-    } else if (options.help) {
-        code = command_help("audit");
-    } else if (options.argument_count != 1) {
-        ssan_fail(&err, SSAN_USAGE, 0, "one trace is wanted, not %d", options.argument_count);
-        code = command_usage("audit", &err);
-    } else {
-        code = audit(&options, &begun);
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "audit",
+        .mask = VERB_AUDIT,
+        .wants = WANTS_TRACE,
+        .has_defaults = true,
+        .ignores_pipe = true,
+        .act = audit,
+    };
+    return command_run(&command, argc, argv);
 }

@@ -1,4 +1,5 @@
 /* `streamsan doctor`: what works on this machine, and what to install. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/place.h"
@@ -10,7 +11,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void row(const char *what, const char *state, const char *detail)
@@ -58,7 +58,7 @@ static bool check_folder(void)
     return good;
 }
 
-static int doctor(void)
+static int doctor(const struct options *options)
 {
     bool good;
     row("streamsan", "ok", STREAMSAN_VERSION);
@@ -74,20 +74,11 @@ static int doctor(void)
 
 int cmd_doctor(int argc, char **argv)
 {
-    struct options options;
-    struct ssan_error err = {0};
-    int code;
-    if (options_read(&options, VERB_NONE, argc, argv, NULL, &err)) {
-        code = command_usage("doctor", &err);
-    } else if (options.help) {
-        code = command_help("doctor");
-    } else if (options.argument_count > 0) {
-        ssan_fail(&err, SSAN_USAGE, 0, "'%.200s' is too much: it takes no words",
-                  options.arguments[0]);
-        code = command_usage("doctor", &err);
-    } else {
-        code = doctor();
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "doctor",
+        .mask = VERB_NONE,
+        .wants = WANTS_NOTHING,
+        .act = doctor,
+    };
+    return command_run(&command, argc, argv);
 }

@@ -1,5 +1,6 @@
 /* `streamsan dump TRACE`: the listing of a trace, which `check` reads back. The source line of each
  * event stands behind it as a comment. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -9,7 +10,6 @@
 #include "trace/reader.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,19 +96,11 @@ static int dump(const struct options *options)
 
 int cmd_dump(int argc, char **argv)
 {
-    struct options options;
-    struct ssan_error err = {0};
-    int code;
-    if (options_read(&options, VERB_DUMP, argc, argv, NULL, &err)) {
-        code = command_usage("dump", &err);
-    } else if (options.help) {
-        code = command_help("dump");
-    } else if (options.argument_count != 1) {
-        ssan_fail(&err, SSAN_USAGE, 0, "one trace is wanted, not %d", options.argument_count);
-        code = command_usage("dump", &err);
-    } else {
-        code = dump(&options);
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "dump",
+        .mask = VERB_DUMP,
+        .wants = WANTS_TRACE,
+        .act = dump,
+    };
+    return command_run(&command, argc, argv);
 }

@@ -2,6 +2,7 @@
  *
  * The report holds the findings of the first run, what the schedules gave, and one verdict over
  * both. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/explore_facts.h"
 #include "cli/explore_run.h"
@@ -9,13 +10,11 @@
 #include "cli/judge.h"
 #include "cli/keep.h"
 #include "cli/output.h"
-#include "cli/plan_words.h"
 #include "cli/program.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Everything that is printed at the end. */
@@ -224,24 +223,13 @@ static int explore(const struct options *options)
 
 int cmd_explore(int argc, char **argv)
 {
-    struct options options;
-    struct ssan_error err = {0};
-    int code;
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes does not change the exit code */
-    if (options_read(&options, VERB_EXPLORE, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
-        code = command_usage("explore", &err);
-    } else if (options.help) {
-        code = command_help("explore");
-    } else if (options.argument_count == 0) {
-        ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
-        code = command_usage("explore", &err);
-    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
-                                options.ignore.count, options.serialize.items,
-                                options.serialize.count, &err)) {
-        code = command_fail("explore", &err);
-    } else {
-        code = explore(&options);
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "explore",
+        .mask = VERB_EXPLORE,
+        .wants = WANTS_PROGRAM,
+        .has_defaults = true,
+        .ignores_pipe = true,
+        .act = explore,
+    };
+    return command_run(&command, argc, argv);
 }

@@ -1,14 +1,12 @@
 /* `streamsan run`: runs the program, checks it while it runs, and reports. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/judge.h"
 #include "cli/output.h"
-#include "cli/plan_words.h"
 #include "cli/program.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool was_interrupted(void *self)
@@ -89,23 +87,12 @@ static int run_program(const struct options *options)
 
 int cmd_run(int argc, char **argv)
 {
-    struct options options;
-    struct ssan_error err = {0};
-    int code;
-    if (options_read(&options, VERB_RUN, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
-        code = command_usage("run", &err);
-    } else if (options.help) {
-        code = command_help("run");
-    } else if (options.argument_count == 0) {
-        ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
-        code = command_usage("run", &err);
-    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
-                                options.ignore.count, options.serialize.items,
-                                options.serialize.count, &err)) {
-        code = command_fail("run", &err);
-    } else {
-        code = run_program(&options);
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "run",
+        .mask = VERB_RUN,
+        .wants = WANTS_PROGRAM,
+        .has_defaults = true,
+        .act = run_program,
+    };
+    return command_run(&command, argc, argv);
 }

@@ -3,11 +3,11 @@
  *
  * The program's own output is that of the first run; what the trials print is compared and not
  * shown. The last line is the verdict of the first run. */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/judge.h"
 #include "cli/keep.h"
 #include "cli/output.h"
-#include "cli/plan_words.h"
 #include "cli/program.h"
 #include "cli/target.h"
 #include "cli/witness.h"
@@ -17,8 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -283,24 +281,13 @@ static int witness(const struct options *options)
 
 int cmd_witness(int argc, char **argv)
 {
-    struct options options;
-    struct ssan_error err = {0};
-    int code;
-    signal(SIGPIPE, SIG_IGN);
-    if (options_read(&options, VERB_WITNESS, argc, argv, getenv("STREAMSAN_OPTIONS"), &err)) {
-        code = command_usage("witness", &err);
-    } else if (options.help) {
-        code = command_help("witness");
-    } else if (options.argument_count == 0) {
-        ssan_fail(&err, SSAN_USAGE, 0, "a program is missing");
-        code = command_usage("witness", &err);
-    } else if (plan_words_apply(&options.plan, options.arguments[0], options.ignore.items,
-                                options.ignore.count, options.serialize.items,
-                                options.serialize.count, &err)) {
-        code = command_fail("witness", &err);
-    } else {
-        code = witness(&options);
-    }
-    options_finish(&options);
-    return code;
+    const struct command command = {
+        .verb = "witness",
+        .mask = VERB_WITNESS,
+        .wants = WANTS_PROGRAM,
+        .has_defaults = true,
+        .ignores_pipe = true,
+        .act = witness,
+    };
+    return command_run(&command, argc, argv);
 }
