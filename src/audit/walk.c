@@ -59,20 +59,11 @@ static void see_host(struct walk *walk, struct step step)
     }
 }
 
-/* The legacy stream and the blocking streams of its context wait for each other (R-STREAM-3). */
 static void see_barrier(struct walk *walk, struct step step, uint32_t stream, uint64_t position)
 {
     const struct history *history = walk->map->history;
-    const struct hist_stream *own = &history->streams.items[stream];
-    if (own->flavour == SSAN_stream_flavour_NON_BLOCKING) {
-        return;
-    }
-    const bool legacy = own->flavour == SSAN_stream_flavour_LEGACY;
     for (uint32_t i = 0; i < history->streams.count; i++) {
-        const struct hist_stream *other = &history->streams.items[i];
-        if (i != stream && other->context == own->context &&
-            other->flavour != SSAN_stream_flavour_NON_BLOCKING &&
-            legacy != (other->flavour == SSAN_stream_flavour_LEGACY)) {
+        if (history_is_barrier(history, stream, i)) {
             step.what = i;
             step.until = history_items_before(history, i, position);
             see_stream(walk, step);

@@ -105,19 +105,15 @@ static enum ssan_status add_word(struct plan *plan, enum plan_use use, const cha
 static enum ssan_status add_serialize(struct plan *plan, const char *program, const char *word,
                                       struct ssan_error *err)
 {
-    char *end = NULL;
-    unsigned long stream;
+    uint32_t stream;
     if (strcmp(word, "all") == 0) {
         plan->serialize_all = true;
         return SSAN_OK;
     }
-    if (word[0] == 's' && isdigit((unsigned char)word[1])) {
-        stream = strtoul(word + 1, &end, 10);
-        if (*end == '\0' && stream > 0 && stream <= UINT32_MAX) {
-            return VEC_PUSH(&plan->serialize_streams, (uint32_t)stream)
-                       ? SSAN_OK
-                       : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-        }
+    if (plan_stream_read(word, &stream)) {
+        return VEC_PUSH(&plan->serialize_streams, stream)
+                   ? SSAN_OK
+                   : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
     return add_word(plan, PLAN_SERIALIZE, program, word, err);
 }

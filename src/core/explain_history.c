@@ -209,3 +209,12 @@ size_t history_join_at(const struct history *history, uint64_t position)
     }
     return low;
 }
+
+bool history_is_barrier(const struct history *history, uint32_t stream, uint32_t other)
+{
+    const struct hist_stream *a = &history->streams.items[stream];
+    const struct hist_stream *b = &history->streams.items[other];
+    return a->context == b->context && a->flavour != SSAN_stream_flavour_NON_BLOCKING &&
+           b->flavour != SSAN_stream_flavour_NON_BLOCKING &&
+           (a->flavour == SSAN_stream_flavour_LEGACY) != (b->flavour == SSAN_stream_flavour_LEGACY);
+}

@@ -189,5 +189,8 @@ uint64_t hash_text(uint64_t hash, const char *text); /* with its end; NULL like 
 #define HASH_SEED UINT64_C(0xcbf29ce484222325)
 /* Index of the first join at or behind `position`; the count of joins when there is none. */
 size_t history_join_at(const struct history *history, uint64_t position);
+/* One is the legacy stream and the other a blocking stream of its context: they wait for each other
+ * (R-STREAM-3). */
+bool history_is_barrier(const struct history *history, uint32_t stream, uint32_t other);
 
 #endif

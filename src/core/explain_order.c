@@ -35,23 +35,13 @@ static void raise_host(struct walk *walk, uint32_t thread, uint64_t position)
     }
 }
 
-/* The legacy stream and the blocking streams of its context wait for each other (R-STREAM-3). */
 static void raise_barrier(struct walk *walk, uint32_t stream, uint64_t position)
 {
     const struct history *history = walk->history;
-    const struct hist_stream *own = &history->streams.items[stream];
-    if (own->flavour == SSAN_stream_flavour_NON_BLOCKING) {
-        return;
-    }
-    const bool legacy = own->flavour == SSAN_stream_flavour_LEGACY;
     for (uint32_t i = 0; i < history->streams.count; i++) {
-        const struct hist_stream *other = &history->streams.items[i];
-        if (i == stream || other->context != own->context ||
-            other->flavour == SSAN_stream_flavour_NON_BLOCKING ||
-            legacy == (other->flavour == SSAN_stream_flavour_LEGACY)) {
-            continue;
+        if (history_is_barrier(history, stream, i)) {
+            raise_stream(walk, i, history_items_before(history, i, position));
         }
-        raise_stream(walk, i, history_items_before(history, i, position));
     }
 }
 

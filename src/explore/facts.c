@@ -64,11 +64,8 @@ static bool on_set(struct facts *facts, const struct ssan_ev_set *set)
 {
     for (uint32_t i = 0; i < set->runs.count; i++) {
         const struct ssan_run *run = &set->runs.ptr[i];
-        uint64_t span, end;
-        bool sane = run->count > 0 && !__builtin_mul_overflow(run->count - 1, run->stride, &span) &&
-                    !__builtin_add_overflow(span, run->length, &span) &&
-                    !__builtin_add_overflow(span, run->address, &end);
-        if (sane && !add_width(facts, set->op, run->address, end, set->width)) {
+        uint64_t end;
+        if (ssan_run_end(run, &end) && !add_width(facts, set->op, run->address, end, set->width)) {
             return false;
         }
     }

@@ -59,30 +59,37 @@ static bool read_u32(const char **text, uint32_t *number)
     return true;
 }
 
+/* "s1." of "s1.2": a letter, a number and what ends it. */
+static bool read_owner(const char **text, char letter, uint32_t *number)
+{
+    if (**text != letter) {
+        return false;
+    }
+    ++*text;
+    if (!read_u32(text, number) || **text != '.') {
+        return false;
+    }
+    ++*text;
+    return true;
+}
+
 bool plan_item_read(const char *text, struct plan_item *item, const char **end)
 {
-    if (*text != 's') {
-        return false;
-    }
-    text++;
-    if (!read_u32(&text, &item->stream) || *text != '.') {
-        return false;
-    }
-    text++;
     *end = text;
-    return read_u32(end, &item->seq);
+    return read_owner(end, 's', &item->stream) && read_u32(end, &item->seq);
+}
+
+bool plan_stream_read(const char *word, uint32_t *stream)
+{
+    const char *digits = word + 1;
+    return word[0] == 's' && read_u32(&digits, stream) && *digits == '\0';
 }
 
 static bool call_read(const char *text, struct plan_call *call, const char **end)
 {
-    if (*text != 't') {
+    if (!read_owner(&text, 't', &call->thread)) {
         return false;
     }
-    text++;
-    if (!read_u32(&text, &call->thread) || *text != '.') {
-        return false;
-    }
-    text++;
     call->query = 0;
     if (*text == '0') { /* queries in front of the first call */
         call->number = 0;
@@ -303,7 +310,6 @@ static enum ssan_status parse_ignore(struct reading *reading)
 static enum ssan_status parse_serialize(struct reading *reading)
 {
     char word[256];
-    const char *digits = word + 1;
     uint32_t stream;
     if (!next_word(reading, word, sizeof word)) {
         return refuse(reading, "serialize needs all, a stream as s2, or a place", NULL);
@@ -312,7 +318,7 @@ static enum ssan_status parse_serialize(struct reading *reading)
         reading->plan->serialize_all = true;
         return SSAN_OK;
     }
-    if (word[0] == 's' && read_u32(&digits, &stream) && *digits == '\0') {
+    if (plan_stream_read(word, &stream)) {
         return VEC_PUSH(&reading->plan->serialize_streams, stream) ? SSAN_OK : no_memory(reading);
     }
     if (strcmp(word, "at") != 0 || !next_word(reading, word, sizeof word)) {

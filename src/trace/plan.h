@@ -80,6 +80,8 @@ bool plan_item_read(const char *text, struct plan_item *item, const char **end);
 bool plan_add_note(struct plan *plan, const char *words);
 /* Appends what `from` ignores and serializes, and its note. False when out of memory. */
 bool plan_copy_places(struct plan *plan, const struct plan *from);
+/* Whether the whole word is a stream, as s2. */
+bool plan_stream_read(const char *word, uint32_t *stream);
 /* True when the plan is no more than its policy. */
 bool plan_is_plain(const struct plan *plan);
 /* Appends the file that plan_parse reads back to the same plan. */

@@ -73,6 +73,13 @@ int64_t device_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void device_wait(int64_t limit_ns)
+{
+    int64_t at = device_now_ns() + limit_ns;
+    struct timespec until = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+    pthread_cond_timedwait(&device.changed, &device.lock, &until);
+}
+
 void device_lock(void)
 {
     pthread_mutex_lock(&device.lock);

@@ -158,6 +158,8 @@ void device_unlock(void);
 /* Starts the executor when it isn't there. Lock held. */
 cudaError_t device_start(void);
 int64_t device_now_ns(void);
+/* Gives the lock up until something changes, at most so long. Lock held. */
+void device_wait(int64_t limit_ns);
 /* Marks the context dead: the running `op` failed with `error` at `line` (may be NULL), `text` is a
  * sentence. Ends `op` and cancels what pends. Lock held. */
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text);

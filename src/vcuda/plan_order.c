@@ -189,7 +189,6 @@ static void wait_for_turn(size_t place)
     }
     pthread_cond_broadcast(&device.changed); /* a join may now see that all wait */
     while (order.on && order.next_call < place) {
-        struct timespec until;
         int64_t now = device_now_ns();
         if (order.next_call != seen || device.progress != progress) {
             seen = order.next_call;
@@ -200,9 +199,7 @@ static void wait_for_turn(size_t place)
             tell_call_missing();
             break;
         }
-        now += GATE_NS;
-        until = (struct timespec){.tv_sec = now / 1000000000, .tv_nsec = now % 1000000000};
-        pthread_cond_timedwait(&device.changed, &device.lock, &until);
+        device_wait(GATE_NS);
     }
     forget_gated(place);
 }

@@ -24,25 +24,17 @@
 /* How often a parked kernel is tried again while a host thread runs that may release it. */
 #define RETRY_NS (INT64_C(2) * 1000 * 1000)
 
-bool sched_set(const char *schedule)
+void sched_set(const char *policy)
 {
-    char *end;
-    unsigned long long seed;
-    if (strcmp(schedule, "eager") == 0) {
-        device.policy = &sched_eager;
-    } else if (strcmp(schedule, "lazy") == 0) {
+    static const char random[] = "random:";
+    if (strcmp(policy, "lazy") == 0) {
         device.policy = &sched_lazy;
-    } else if (strncmp(schedule, "random:", 7) == 0 && schedule[7] >= '0' && schedule[7] <= '9') {
-        seed = strtoull(schedule + 7, &end, 10);
-        if (*end != '\0') {
-            return false;
-        }
-        device.rng.state = seed;
+    } else if (strncmp(policy, random, sizeof random - 1) == 0) {
+        device.rng.state = strtoull(policy + sizeof random - 1, NULL, 10);
         device.policy = &sched_random;
     } else {
-        return false;
+        device.policy = &sched_eager;
     }
-    return true;
 }
 
 static bool is_fresh(const struct op *op, bool wanted)
@@ -182,13 +174,6 @@ static bool is_deadlock(void)
            device.joining + plan_order_gated() >= threads_free_to_run();
 }
 
-static void wait_for_change(int64_t limit_ns)
-{
-    int64_t at = device_now_ns() + limit_ns;
-    struct timespec until = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
-    pthread_cond_timedwait(&device.changed, &device.lock, &until);
-}
-
 /* One step of a join: begins something, or waits. */
 static void join_step(void)
 {
@@ -224,12 +209,12 @@ static void join_step(void)
             device.suspected = ++device.progress;
         }
     } else if (any_parked()) {
-        wait_for_change(RETRY_NS);
+        device_wait(RETRY_NS);
         device.progress++; /* the host's own memory may have changed */
     } else if (plan_order_gives_up(true)) {
         /* the policy alone decides from here on */
     } else if (plan_order_holds()) {
-        wait_for_change(RETRY_NS); /* held up by the schedule's list */
+        device_wait(RETRY_NS); /* held up by the schedule's list */
     } else {
         pthread_cond_wait(&device.changed, &device.lock);
     }
@@ -331,7 +316,7 @@ bool sched_query(const struct op_list *targets, bool *polled)
     } else if (plan_order_head()) {
         sched_run(plan_order_head());
     } else if (device.hostfuncs_running > 0) {
-        wait_for_change(RETRY_NS);
+        device_wait(RETRY_NS);
     } else {
         (void)plan_order_gives_up(false);
     }

@@ -21,9 +21,8 @@ struct policy {
 
 extern const struct policy sched_eager, sched_lazy, sched_random;
 
-/* Sets the policy from "eager", "lazy" or "random:SEED"; false for anything else, the old one then
- * stays. */
-bool sched_set(const char *schedule);
+/* Sets the policy of a plan (plan.h): "eager", "lazy" or "random:SEED". */
+void sched_set(const char *policy);
 
 /* The oldest, and the newest, ready operation that is not parked and, with `wanted`, that a join
  * needs; NULL: none. */

@@ -78,7 +78,7 @@ static void choose_schedule(const char *directory)
         (void)plan_read(&session.plan, "eager", NULL);
     }
     snprintf(device.schedule, sizeof device.schedule, "%s", words);
-    (void)sched_set(session.plan.policy);
+    sched_set(session.plan.policy);
 }
 
 /* Behind the first event, since a plan that can't be followed is told. */
