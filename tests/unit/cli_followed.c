@@ -2,6 +2,7 @@
  * folder goes with a tool that dies. */
 #include "cli/followed.h"
 #include "cli/rescue.h"
+#include "support/temporary.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -112,9 +113,10 @@ static void words_name_them(void **state)
 /* Dies in a child in the given way; whether the folder is gone, and the signal. */
 static int die(bool by_fault, bool *gone)
 {
-    char folder[] = "/tmp/ssan-rescue-XXXXXX", path[64];
+    char folder[TEMPORARY_ROOM], path[TEMPORARY_ROOM + 16];
     int status;
     pid_t pid;
+    temporary_name(folder, "ssan-rescue");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/12.live", folder);
     close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));

@@ -1,5 +1,6 @@
 /* Trials: what comes back of each, in order of start; input, limits, crashes and signals. */
 #include "cli/trial.h"
+#include "support/temporary.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -114,13 +115,12 @@ static void bad_ends_are_results(void **state)
 /* Each trial reads the file from its beginning, however far the tool itself is in it. */
 static void input_is_read_anew(void **state)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[4096], byte;
+    char path[TEMPORARY_ROOM], byte;
     struct trials trials;
     struct trial_result result;
     struct ssan_error err;
     int fd, old = dup(STDIN_FILENO), pipes[2], i;
-    snprintf(path, sizeof path, "%s/ssan-trial-XXXXXX", folder ? folder : "/tmp");
+    temporary_name(path, "ssan-trial");
     fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "one\ntwo\n", 8) == 8);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);

@@ -1,5 +1,6 @@
 /* Contents of memory: read back whole and damaged, compared, and their values told. */
 #include "explore/snapshot.h"
+#include "support/temporary.h"
 
 #include "trace/snapshot_abi.h"
 
@@ -16,7 +17,7 @@
 
 struct file {
     struct strbuf text;
-    char path[32];
+    char path[TEMPORARY_ROOM];
 };
 
 static void begin(struct file *file)
@@ -42,7 +43,7 @@ static enum ssan_status read_back(struct file *file, struct snapshot *snapshot,
 {
     enum ssan_status status;
     int fd;
-    strcpy(file->path, "/tmp/ssan-memory-XXXXXX");
+    temporary_name(file->path, "ssan-memory");
     fd = mkstemp(file->path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, strbuf_text(&file->text), file->text.length), file->text.length);

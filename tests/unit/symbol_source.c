@@ -1,5 +1,6 @@
 /* Statements cut out of source text. */
 #include "symbol/source.h"
+#include "support/temporary.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -113,7 +114,8 @@ static void files_that_are_not_there(void **state)
 /* The statement on a line of a file with this text. */
 static void assert_in_file(const char *text, uint32_t line, const char *want)
 {
-    char path[] = "/tmp/symbol_source.XXXXXX";
+    char path[TEMPORARY_ROOM];
+    temporary_name(path, "symbol-source");
     const int fd = mkstemp(path);
     struct source_cache *cache = source_create();
     assert_true(fd >= 0);

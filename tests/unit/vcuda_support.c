@@ -1,5 +1,6 @@
 /* A child process for each run: the device, its schedule and its trace belong to a process. */
 #include "vcuda_support.h"
+#include "support/temporary.h"
 
 #include "base/vec.h"
 #include "trace/control_abi.h"
@@ -44,7 +45,7 @@ bool str_is(struct ssan_str str, const char *text)
 static void make_session(const char *directory, const char *schedule)
 {
     struct control_page page = {.magic = CONTROL_MAGIC, .version = CONTROL_VERSION};
-    char path[300];
+    char path[TEMPORARY_ROOM + 300];
     int fd;
     snprintf(page.schedule, sizeof page.schedule, "%s", schedule);
     snprintf(path, sizeof path, "%s/%s", directory, CONTROL_FILE);
@@ -107,7 +108,7 @@ static void read_trace(struct trace *trace, const char *path)
 
 static void remove_session(const char *directory)
 {
-    char path[600];
+    char path[TEMPORARY_ROOM + 300];
     struct dirent *entry;
     DIR *dir = opendir(directory);
     while (dir && (entry = readdir(dir)) != NULL) {
@@ -120,11 +121,12 @@ static void remove_session(const char *directory)
 
 int device_run(const char *schedule, int (*body)(void *data), void *data, struct trace *trace)
 {
-    char directory[] = "/tmp/vcuda-test-XXXXXX", path[300];
+    char directory[TEMPORARY_ROOM], path[TEMPORARY_ROOM + 300];
     pid_t child;
     int status;
     if (trace) {
         memset(trace, 0, sizeof *trace);
+        temporary_name(directory, "vcuda-test");
         assert_non_null(mkdtemp(directory));
         make_session(directory, schedule);
     }
