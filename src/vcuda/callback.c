@@ -21,11 +21,13 @@ static void call_function(const struct op *op, cudaError_t status)
     uint32_t thread = threads_self();
     threads_set_callback(op->id);
     emit_callback(true, thread, op->id);
+    threads_take_signals(true);
     if (hostfunc->callback) {
         hostfunc->callback(hostfunc->stream, status, hostfunc->data);
     } else {
         hostfunc->function(hostfunc->data);
     }
+    threads_take_signals(false);
     emit_callback(false, thread, op->id);
     threads_set_callback(0);
 }

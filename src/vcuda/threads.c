@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <threads.h>
@@ -29,6 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map ids; /* pthread_t to id, while not joined */
 static _Thread_local uint32_t self_id;
 static _Thread_local bool is_own;
+static _Thread_local sigset_t creator_signals; /* of a thread of ours */
 static _Thread_local uint64_t stack_end, callback_op;
 
 __attribute__((constructor(101))) static void number_main_thread(void)
@@ -98,7 +100,8 @@ struct start {
     void *(*function)(void *); /* NULL: a thread of C11 */
     thrd_start_t thrd;
     void *data;
-    uint32_t id; /* 0: a thread of ours */
+    uint32_t id;      /* 0: a thread of ours */
+    sigset_t signals; /* a thread of ours: the creator's mask */
 };
 
 static void set_id(pthread_t thread, uint32_t id)
@@ -126,6 +129,7 @@ static void *run_thread(void *data)
     mem_free(data);
     if (start.id == 0) {
         is_own = true;
+        creator_signals = start.signals;
         return start.function(start.data);
     }
     enter(start.id);
@@ -160,11 +164,28 @@ int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data)
 {
     struct start *start = make_start((struct start){.function = function, .data = data});
     create_function *create = real_create(); /* NULL in a static executable */
-    int error = !create ? ENOSYS : start ? create(thread, NULL, run_thread, start) : ENOMEM;
+    sigset_t all;
+    int error;
+    if (!create || !start) {
+        mem_free(start);
+        return create ? ENOMEM : ENOSYS;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &start->signals); /* inherited */
+    const sigset_t before = start->signals;              /* the thread frees `start` */
+    error = create(thread, NULL, run_thread, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
         mem_free(start);
     }
     return error;
+}
+
+void threads_take_signals(bool take)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, take ? &creator_signals : &all, NULL);
 }
 
 /* Tells the trace of the thread that the caller is about to make; `frame` is the caller's. */

@@ -13,8 +13,12 @@ uint32_t threads_self(void);
 uint32_t threads_free_to_run(void);
 /* End (exclusive) of the calling thread's stack. */
 uint64_t threads_stack_end(void);
-/* Starts a thread of ours: no host thread of the program. 0 or an errno. */
+/* Starts a thread of ours: no host thread of the program, and none that takes its signals. 0 or an
+ * errno. */
 int threads_create_own(pthread_t *thread, void *(*function)(void *), void *data);
+/* Lets the calling thread of ours take the signals that its creator took, while it runs code of the
+ * program, or none again. */
+void threads_take_signals(bool take);
 /* The operation whose host function this thread runs; 0: none. */
 uint64_t threads_callback(void);
 void threads_set_callback(uint64_t op);

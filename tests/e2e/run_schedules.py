@@ -193,6 +193,11 @@ def sent_signals():
                 check(done.out == want[0] and done.report["run"]["exit"]["signal"] == (None if more else number), f"{words}: {done.about()}")
 
 
+def own_threads():
+    done = run(program("own_threads"))
+    check(done.out == "others=0 host function=1 self=1\n", done.about())
+
+
 def main():
     tally = Tally("schedules")
     tally.case("every order", every_order)
@@ -210,6 +215,7 @@ def main():
     tally.case("after", after)
     tally.case("never there", never_there)
     tally.case("signals that are sent", sent_signals)
+    tally.case("threads of ours take no signals", own_threads)
     tally.case("early", early)
     tally.case("together", together)
     tally.case("calls of threads", calls_of_threads)
