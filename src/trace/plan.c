@@ -4,6 +4,8 @@
  * place. The naive model is a text of one directive a line. Cost: O(length). */
 #include "trace/plan.h"
 
+#include "trace/directive.h"
+
 #include "base/file.h"
 #include "base/map.h"
 
@@ -17,27 +19,23 @@
 /* What is being read. */
 struct reading {
     struct plan *plan;
-    const char *name;
-    uint64_t line; /* 0: the words of an option */
-    const char *at, *end;
+    struct directive *line;
     struct map items_seen, calls_seen;
-    struct ssan_error *err;
 };
 
 static enum ssan_status refuse(struct reading *reading, const char *what, const char *word)
 {
-    if (reading->line == 0) {
-        return ssan_fail(reading->err, SSAN_USAGE, 0, "%s: %s%s%s%s", reading->name, what,
-                         word ? " '" : "", word ? word : "", word ? "'" : "");
-    }
-    return ssan_fail(reading->err, SSAN_FORMAT, reading->line, "%s:%" PRIu64 ": %s%s%s%s",
-                     reading->name, reading->line, what, word ? " '" : "", word ? word : "",
-                     word ? "'" : "");
+    return directive_refuse(reading->line, what, word);
 }
 
 static enum ssan_status no_memory(struct reading *reading)
 {
-    return ssan_fail(reading->err, SSAN_NO_MEMORY, reading->line, "out of memory");
+    return directive_no_memory(reading->line);
+}
+
+static bool next_word(struct reading *reading, char *word, size_t room)
+{
+    return directive_word(reading->line, word, room);
 }
 
 /* A decimal number that fits 32 bits and is not 0. */
@@ -107,45 +105,6 @@ static bool call_read(const char *text, struct plan_call *call, const char **end
     return call->number != 0 || call->query != 0;
 }
 
-static int hex_digit(char c)
-{
-    return isdigit((unsigned char)c) ? c - '0'
-           : c >= 'a' && c <= 'f'    ? c - 'a' + 10
-           : c >= 'A' && c <= 'F'    ? c - 'A' + 10
-                                     : -1;
-}
-
-/* The next character, %xx read as what it stands for; *at moves on. */
-static char next_character(const char **at, const char *end)
-{
-    const char *from = *at;
-    if (*from == '%' && end - from >= 3 && hex_digit(from[1]) >= 0 && hex_digit(from[2]) >= 0 &&
-        (from[1] != '0' || from[2] != '0')) {
-        *at += 3;
-        return (char)(hex_digit(from[1]) * 16 + hex_digit(from[2]));
-    }
-    *at += 1;
-    return *from;
-}
-
-/* The next word of the line, NUL-terminated in `word`; false at the end of the line. A word that
- * is too long is cut, and so is refused by whoever reads it. */
-static bool next_word(struct reading *reading, char *word, size_t room)
-{
-    size_t length = 0;
-    while (reading->at < reading->end && (*reading->at == ' ' || *reading->at == '\t')) {
-        reading->at++;
-    }
-    while (reading->at < reading->end && !isspace((unsigned char)*reading->at)) {
-        char c = next_character(&reading->at, reading->end);
-        if (length + 1 < room) {
-            word[length++] = c;
-        }
-    }
-    word[length] = '\0';
-    return length > 0;
-}
-
 static enum ssan_status add_item(struct reading *reading, const char *word)
 {
     struct plan_item item;
@@ -173,24 +132,14 @@ static enum ssan_status parse_items(struct reading *reading)
     return status;
 }
 
-/* A whole word as a number of this base, which fits 64 bits. */
-static bool read_u64(const char *word, unsigned base, uint64_t *number)
+static enum ssan_status parse_items_line(struct directive *line, void *self)
 {
-    uint64_t value = 0;
-    for (const char *at = word; *at; at++) {
-        int digit = hex_digit(*at);
-        if (digit < 0 || (unsigned)digit >= base ||
-            __builtin_mul_overflow(value, (uint64_t)base, &value) ||
-            __builtin_add_overflow(value, (uint64_t)digit, &value)) {
-            return false;
-        }
-    }
-    *number = value;
-    return *word != '\0';
+    return parse_items(self);
 }
 
-static enum ssan_status parse_together(struct reading *reading)
+static enum ssan_status parse_together(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     char word[64];
     struct plan_together together = {.first = reading->plan->items.count};
     enum ssan_status status;
@@ -198,7 +147,7 @@ static enum ssan_status parse_together(struct reading *reading)
         return refuse(reading, "together needs a seed and items, as in: together 7 s1.2 s2.1",
                       NULL);
     }
-    if (!read_u64(word, 10, &together.seed)) {
+    if (!directive_number(word, 10, &together.seed)) {
         return refuse(reading, "a seed is a number, not", word);
     }
     status = parse_items(reading);
@@ -220,8 +169,9 @@ static enum ssan_status read_call(struct reading *reading, const char *word, str
     return SSAN_OK;
 }
 
-static enum ssan_status parse_calls(struct reading *reading)
+static enum ssan_status parse_calls(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     char word[64];
     struct plan_call call;
     enum ssan_status status = SSAN_OK;
@@ -261,8 +211,9 @@ static enum ssan_status read_by(struct reading *reading, struct plan_by *by)
     return SSAN_OK;
 }
 
-static enum ssan_status parse_by(struct reading *reading)
+static enum ssan_status parse_by(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     struct plan_by by;
     enum ssan_status status = read_by(reading, &by);
     return status != SSAN_OK                   ? status
@@ -270,8 +221,9 @@ static enum ssan_status parse_by(struct reading *reading)
                                                : no_memory(reading);
 }
 
-static enum ssan_status parse_after(struct reading *reading)
+static enum ssan_status parse_after(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     struct plan_by after;
     enum ssan_status status = read_by(reading, &after);
     return status != SSAN_OK                         ? status
@@ -286,7 +238,7 @@ static enum ssan_status parse_place(struct reading *reading, enum plan_use use, 
     if (!next_word(reading, begin, sizeof begin) || !next_word(reading, end, sizeof end)) {
         return refuse(reading, "a place is an object's file name and two offsets", NULL);
     }
-    if (!read_u64(begin, 16, &place.begin) || !read_u64(end, 16, &place.end) ||
+    if (!directive_number(begin, 16, &place.begin) || !directive_number(end, 16, &place.end) ||
         place.begin >= place.end) {
         return refuse(reading, "offsets are two hexadecimal numbers, the smaller one first", NULL);
     }
@@ -298,8 +250,9 @@ static enum ssan_status parse_place(struct reading *reading, enum plan_use use, 
     return SSAN_OK;
 }
 
-static enum ssan_status parse_ignore(struct reading *reading)
+static enum ssan_status parse_ignore(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     char module[256];
     if (!next_word(reading, module, sizeof module)) {
         return refuse(reading, "ignore needs a place", NULL);
@@ -307,8 +260,9 @@ static enum ssan_status parse_ignore(struct reading *reading)
     return parse_place(reading, PLAN_IGNORE, module);
 }
 
-static enum ssan_status parse_serialize(struct reading *reading)
+static enum ssan_status parse_serialize(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     char word[256];
     uint32_t stream;
     if (!next_word(reading, word, sizeof word)) {
@@ -327,26 +281,21 @@ static enum ssan_status parse_serialize(struct reading *reading)
     return parse_place(reading, PLAN_SERIALIZE, word);
 }
 
-static enum ssan_status parse_note(struct reading *reading)
+static enum ssan_status parse_note(struct directive *line, void *self)
 {
-    struct strbuf words = {0};
-    bool ok;
-    while (reading->at < reading->end && isspace((unsigned char)*reading->at)) {
-        reading->at++;
+    struct reading *reading = self;
+    char *words = directive_rest(line);
+    enum ssan_status status = SSAN_OK;
+    if (!words) {
+        return no_memory(reading);
     }
-    while (reading->end > reading->at && isspace((unsigned char)reading->end[-1])) {
-        reading->end--;
+    if (!*words) {
+        status = refuse(reading, "a note needs words", NULL);
+    } else if (!plan_add_note(reading->plan, words)) {
+        status = no_memory(reading);
     }
-    if (reading->at == reading->end) {
-        return refuse(reading, "a note needs words", NULL);
-    }
-    while (reading->at < reading->end) {
-        char c = next_character(&reading->at, reading->end);
-        strbuf_add(&words, &c, 1);
-    }
-    ok = !words.failed && plan_add_note(reading->plan, strbuf_text(&words));
-    strbuf_finish(&words);
-    return ok ? SSAN_OK : no_memory(reading);
+    mem_free(words);
+    return status;
 }
 
 static bool is_policy(const char *word)
@@ -358,11 +307,12 @@ static bool is_policy(const char *word)
     if (strncmp(word, "random:", 7) != 0 || !isdigit((unsigned char)word[7])) {
         return false;
     }
-    return read_u64(word + 7, 10, &seed) && strlen(word) < PLAN_POLICY_ROOM;
+    return directive_number(word + 7, 10, &seed) && strlen(word) < PLAN_POLICY_ROOM;
 }
 
-static enum ssan_status parse_policy(struct reading *reading)
+static enum ssan_status parse_policy(struct directive *line, void *self)
 {
+    struct reading *reading = self;
     char word[PLAN_POLICY_ROOM];
     if (!next_word(reading, word, sizeof word) || !is_policy(word)) {
         return refuse(reading, "a policy is eager, lazy or random:SEED, not", word);
@@ -371,12 +321,9 @@ static enum ssan_status parse_policy(struct reading *reading)
     return SSAN_OK;
 }
 
-static const struct {
-    const char *word;
-    enum ssan_status (*parse)(struct reading *reading);
-} directives[] = {
+static const struct directive_kind kinds[] = {
     {"policy", parse_policy},
-    {"items", parse_items},
+    {"items", parse_items_line},
     {"together", parse_together},
     {"calls", parse_calls},
     {"by", parse_by},
@@ -385,29 +332,6 @@ static const struct {
     {"serialize", parse_serialize},
     {"note", parse_note},
 };
-
-/* One line, [reading->at, reading->end). */
-static enum ssan_status parse_line(struct reading *reading)
-{
-    char word[64];
-    const char *hash = memchr(reading->at, '#', (size_t)(reading->end - reading->at));
-    if (hash) {
-        reading->end = hash;
-    }
-    if (!next_word(reading, word, sizeof word)) {
-        return SSAN_OK;
-    }
-    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
-        if (strcmp(word, directives[i].word) == 0) {
-            enum ssan_status status = directives[i].parse(reading);
-            if (status == SSAN_OK && next_word(reading, word, sizeof word)) {
-                return refuse(reading, "unexpected word", word);
-            }
-            return status;
-        }
-    }
-    return refuse(reading, "unknown word", word);
-}
 
 static void finish_reading(struct reading *reading)
 {
@@ -418,35 +342,21 @@ static void finish_reading(struct reading *reading)
 enum ssan_status plan_parse(struct plan *plan, const char *name, const char *text, size_t length,
                             struct ssan_error *err)
 {
-    static const char first[] = PLAN_FIRST_LINE;
-    struct reading reading = {.plan = plan, .name = name, .err = err};
-    enum ssan_status status = SSAN_OK;
-    const char *end = text + length;
+    struct directive line = {.name = name, .err = err};
+    struct reading reading = {.plan = plan, .line = &line};
+    enum ssan_status status;
     memset(plan, 0, sizeof *plan);
     snprintf(plan->policy, sizeof plan->policy, "lazy");
-    reading.line = 1;
-    if (length < sizeof first - 1 || memcmp(text, first, sizeof first - 1) != 0 ||
-        (length > sizeof first - 1 && !isspace((unsigned char)text[sizeof first - 1]))) {
-        return refuse(&reading, "the first line of a schedule is '" PLAN_FIRST_LINE "'", NULL);
-    }
-    for (const char *at = text; status == SSAN_OK && at < end; reading.line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        reading.at = at;
-        reading.end = newline ? newline : end;
-        if (memchr(at, '\0', (size_t)(reading.end - at))) {
-            status = refuse(&reading, "a NUL byte", NULL);
-        } else if (reading.line > 1) {
-            status = parse_line(&reading);
-        }
-        at = newline ? newline + 1 : end;
-    }
+    status = directive_parse(&line, PLAN_FIRST_LINE, kinds, sizeof kinds / sizeof *kinds, &reading,
+                             text, length);
     finish_reading(&reading);
     return status;
 }
 
 static enum ssan_status read_order(struct plan *plan, const char *words, struct ssan_error *err)
 {
-    struct reading reading = {.plan = plan, .name = "order", .err = err};
+    struct directive line = {.name = "order", .err = err};
+    struct reading reading = {.plan = plan, .line = &line};
     enum ssan_status status = SSAN_OK;
     char word[64];
     snprintf(plan->policy, sizeof plan->policy, "lazy");

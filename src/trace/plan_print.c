@@ -3,6 +3,8 @@
  * Invariant: what is printed reads back to the same plan (plan.c). Cost: O(length). */
 #include "trace/plan.h"
 
+#include "trace/directive.h"
+
 #include <inttypes.h>
 
 #define LINE_ITEMS 16 /* printed on one line */
@@ -45,20 +47,6 @@ static void print_by(const char *word, const struct plan_by *by, struct strbuf *
     strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", by->item.stream, by->item.seq);
 }
 
-/* What would end a word, a line or its meaning as %xx; `word`: spaces inside too. */
-static void print_escaped(const char *text, bool word, struct strbuf *out)
-{
-    for (const char *at = text; *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        bool edge = at == text || at[1] == '\0';
-        if (c < ' ' || c == '#' || c == '%' || (c == ' ' && (word || edge))) {
-            strbuf_printf(out, "%%%02x", c);
-        } else {
-            strbuf_add(out, at, 1);
-        }
-    }
-}
-
 void plan_print_items(const struct plan *plan, struct strbuf *out)
 {
     for (size_t i = 0; i < plan->items.count; i++) {
@@ -85,7 +73,7 @@ void plan_print(const struct plan *plan, struct strbuf *out)
     for (size_t i = 0; i < plan->places.count; i++) {
         const struct plan_place *place = &plan->places.items[i];
         strbuf_puts(out, place->use == PLAN_IGNORE ? "ignore " : "serialize at ");
-        print_escaped(place->module, true, out);
+        directive_print(place->module, true, out);
         strbuf_printf(out, " %" PRIx64 " %" PRIx64 "\n", place->begin, place->end);
     }
     if (plan->serialize_all) {
@@ -93,7 +81,7 @@ void plan_print(const struct plan *plan, struct strbuf *out)
     }
     if (plan->note) {
         strbuf_puts(out, "note ");
-        print_escaped(plan->note, false, out);
+        directive_print(plan->note, false, out);
         strbuf_puts(out, "\n");
     }
     for (size_t i = 0; i < plan->serialize_streams.count; i++) {

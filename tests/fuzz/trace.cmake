@@ -2,7 +2,7 @@ add_library(fuzz_trace_support STATIC ${CMAKE_SOURCE_DIR}/tests/unit/trace_rando
 target_include_directories(fuzz_trace_support PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(fuzz_trace_support PRIVATE ssan_flags PUBLIC ssan_trace_tool)
 
-foreach(name plan reader record listing)
+foreach(name observe plan reader record listing)
     ssan_fuzz(trace_${name} SOURCES trace_${name}.c LINKS fuzz_trace_support)
 endforeach()
 # Writes files with checksums of its own.
