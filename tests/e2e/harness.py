@@ -139,10 +139,11 @@ def build_once(output, *words):
     return output
 
 
-def run(program, *options, args=(), env=None, cwd=None):
-    """Runs a program under streamsan; its report, JSON, must keep to the schema in docs."""
+def run(program, *options, args=(), env=None, cwd=None, timeout=TIMEOUT_S):
+    """Runs a program (or the words of a command) under streamsan; its report, JSON, must keep to the schema in docs."""
+    command = program if isinstance(program, (list, tuple)) else [program]
     with tempfile.NamedTemporaryFile(suffix=".json", dir=os.environ.get("TMPDIR")) as report:
-        done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd)
+        done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", *command, *args], env, cwd, timeout)
         text = pathlib.Path(report.name).read_text(encoding="utf-8")
     try:
         parsed = json.loads(text) if text else None
@@ -166,17 +167,18 @@ class Tally:
     def finish(self, only=None, jobs=None):
         """Runs what was added (names holding `only`), prints what fails, returns the exit code."""
         cases = [c for c in self.cases if not only or only in c[0]]
-        passed, failed, skipped = 0, [], []
+        passed, failed, skipped = 0, [], {}
         with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
             for (name, _, _), outcome in zip(cases, pool.map(self._one, cases)):
                 if outcome is None:
                     passed += 1
                 elif isinstance(outcome, Skip):
-                    skipped.append(f"skipped: {name}: {outcome}")
+                    skipped.setdefault(str(outcome), []).append(name)
                 else:
                     failed.append(f"FAILED: {name}: {outcome}")
-        print(*failed, *skipped, sep="\n" if failed or skipped else "")
-        print(f"{self.name}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+        rows = [f"skipped: {names[0] if len(names) == 1 else f'{len(names)} cases'}: {reason}" for reason, names in skipped.items()]
+        print(*failed, *rows, sep="\n" if failed or rows else "")
+        print(f"{self.name}: {passed} passed, {len(failed)} failed, {sum(map(len, skipped.values()))} skipped")
         return 1 if failed or not cases else 0
 
     @staticmethod

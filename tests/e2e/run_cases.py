@@ -8,13 +8,9 @@ import pathlib
 import sys
 
 import harness
-from harness import ROOT, Tally, build_once, check, run, work_folder
+from case_lists import CASES, NOT_MODELLED, VARIANTS, cases, device_findings, is_faulty, not_modelled, score
+from harness import Tally, build_once, check, run, work_folder
 
-CASES = ROOT / "tests/cases"
-sys.path.insert(0, str(CASES))
-import score  # noqa: E402  (the scorer that belongs to the cases)
-
-NOT_MODELLED = {"07_pool_cross_stream": "cudaMallocAsync", "11_graph_missing_edge": "cudaStreamBeginCapture"}
 WORK = work_folder("cases")
 
 
@@ -24,46 +20,19 @@ def built(case, variant, n, hooks):
                       *(["-include", CASES / "hooks.h"] if hooks else ["-g"]), case)
 
 
-def not_modelled(case, result):
-    call = NOT_MODELLED[case.stem]
-    check(result.code == 67 and result.verdict == "incomplete", f"expected incomplete, 67\n{result.about()}")
-    check(call in result.verdict_line, f"the verdict does not name {call}\n{result.about()}")
-    check(any(call in c if isinstance(c, str) else c.get("call") == call for c in result.report["run"]["unsupported_calls"]),
-          f"run.unsupported_calls does not name {call}: {result.report['run']['unsupported_calls']}")
-
-
 def scored(case, variant, n, schedule):
     result = run(built(case, variant, n, True), "--schedule", schedule)
     if case.stem in NOT_MODELLED:
-        return not_modelled(case, result)
+        return not_modelled(NOT_MODELLED[case.stem], result)
     got = score.score(case, variant, result.report, n)
     check(got.right, "\n".join([str(got), *got.lines(), result.about()]))
-    racy = bool(score.parse(case.read_text(encoding="utf-8"), variant, n)[0])
-    check(result.code == 66 if racy else result.verdict == "clean", f"verdict and exit code\n{result.about()}")
-
-
-def device_findings(report):
-    """What must not depend on hooks: rule, severity, bytes and places of the error findings on device memory."""
-    buffers = {b["id"]: b for b in report["buffers"]}
-    ops = {o["id"]: o for o in report["operations"]}
-
-    def line(op):
-        return (ops[op]["at"] or {}).get("line")
-
-    rows = set()
-    for top in report["findings"]:
-        for f in [top, *top["folded"]]:
-            buffer = buffers.get(f["buffer"])
-            if f["severity"] == "error" and buffer and buffer["space"] == "device":
-                rows.add((f["rule"], buffer["name"], buffer["allocated"]["line"], tuple((r["begin"], r["end"]) for r in f["ranges"]),
-                          line(f["first"]["op"]), line(f["then"]["op"])))
-    return rows
+    check(result.code == 66 if is_faulty(case, variant) else result.verdict == "clean", f"verdict and exit code\n{result.about()}")
 
 
 def without_hooks(case, variant):
     plain = run(built(case, variant, 4096, False))
     if case.stem in NOT_MODELLED:
-        return not_modelled(case, plain)
+        return not_modelled(NOT_MODELLED[case.stem], plain)
     hooked = run(built(case, variant, 4096, True))
     check(device_findings(plain.report) == device_findings(hooked.report),
           f"with hooks {device_findings(hooked.report)}\nwithout {device_findings(plain.report)}\n{plain.about()}")
@@ -71,8 +40,8 @@ def without_hooks(case, variant):
 
 def main():
     tally = Tally("cases")
-    for case in sorted(CASES.glob("[0-9]*.cu")):
-        for variant in ("racy", "fixed"):
+    for case in cases():
+        for variant in VARIANTS:
             for n in (1000, 4096, 4097):
                 subset = ("eager", "lazy", "random:7") if n == 4096 else ("eager",)
                 for schedule in harness.schedules(subset):
