@@ -1,0 +1,26 @@
+/* Host stacks as small ids; each is told to the trace when it is new. */
+#ifndef SSAN_CAPTURE_STACK_H
+#define SSAN_CAPTURE_STACK_H
+
+#include "trace/sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Stacks go to `sink` from here on (`module`, `site`, `frame` and `lost` events). False: no memory
+ * for the tables; every stack is then 0. Once, before other threads come. */
+bool stack_open(struct ssan_sink *sink);
+
+/* The id of the calling thread's host stack, innermost frame first, without the frames of this
+ * library and of the driver; 0: none (no sink, no room: told as lost stacks). Any thread, inside
+ * any callback; takes no memory of the program and no lock that the program may hold. Keeps errno.
+ */
+uint32_t stack_site(void);
+
+/* In a forked child: no stacks any more. */
+void stack_detach(void);
+
+/* Gives the tables back (tests). No other thread may be inside. */
+void stack_close(void);
+
+#endif

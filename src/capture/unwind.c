@@ -1,0 +1,277 @@
+/* The walk: a cache of rules, filled from the tables of loaded objects on a miss.
+ *
+ * Invariant: words are read only between the stack pointer and the end of the stack it is in, and
+ * the stack pointer only grows, so a wrong rule ends the walk and does no harm; a rule is used only
+ * in the set of loaded objects that it was made in. Naive model: look up the row for each frame's
+ * address and apply it (unwind_apply), as is still done for the rare rows that no rule holds. Cost:
+ * one cache line and two or three words of the stack a frame; a miss some microseconds. */
+#include "capture/unwind.h"
+
+#include "capture/objects.h"
+#include "capture/unwind_full.h"
+#include "capture/unwind_memory.h"
+#include "capture/unwind_rule.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#define FRAMES_MAX 512u /* of one stack that are looked at */
+#define SLOTS      (UINT64_C(1) << 15)
+#define PROBES     4u
+#define ADDRESS    ((UINT64_C(1) << 48) - 1)
+
+/* A rule and its key, as two words that are read one by one: `check` is their exclusive or, so a
+ * torn pair is no match. */
+struct slot {
+    _Atomic uint64_t check, rule;
+};
+
+static struct {
+    pthread_mutex_t lock; /* for the objects and for writing slots */
+    struct slot *slots;
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What a miss finds out about an address. */
+struct lookup {
+    uint64_t pc; /* of the instruction */
+    uint32_t module;
+    bool has_row, is_behind_call;
+    struct cfi_row row;
+};
+
+bool unwind_open(struct ssan_sink *sink)
+{
+    if (!cache.slots) {
+        void *memory = mmap(NULL, SLOTS * sizeof(struct slot), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
+            return false;
+        }
+        cache.slots = memory;
+    }
+    return objects_open(sink);
+}
+
+void unwind_close(void)
+{
+    if (cache.slots) {
+        munmap(cache.slots, SLOTS * sizeof(struct slot));
+        cache.slots = NULL;
+    }
+    objects_close();
+}
+
+void unwind_after_fork(void)
+{
+    pthread_mutex_init(&cache.lock, NULL);
+}
+
+/* Whether an instruction that ends at `address` can be a call; the bytes before are readable. */
+static bool ends_call(uint64_t address)
+{
+#if defined __x86_64__
+    const uint8_t *end = (const uint8_t *)(uintptr_t)address;
+    if (address % 4096 < 7) {
+        return true; /* the page before may be another's */
+    }
+    if (end[-5] == 0xe8) {
+        return true;
+    }
+    for (int length = 2; length <= 7; length++) {
+        if (end[-length] == 0xff && (end[-length + 1] & 0x38) == 0x10) {
+            return true;
+        }
+    }
+    return false;
+#else
+    uint32_t word = *(const uint32_t *)(uintptr_t)(address - 4);
+    return (word & 0xfc000000u) == 0x94000000u || (word & 0xfffff000u) == 0xd63f0000u ||
+           (word & 0xfffff000u) == 0xd73f0000u;
+#endif
+}
+
+static void take_object(void *self, uint32_t module, const struct cfi_object *tables)
+{
+    struct lookup *lookup = self;
+    lookup->module = module;
+    lookup->has_row = tables && cfi_find(tables, lookup->pc, &lookup->row);
+    /* Without a table the address may come from a wrong chain, and is looked at. */
+    lookup->is_behind_call = ends_call(lookup->pc + 1);
+}
+
+/* Takes the lock of the caller. */
+static void look_up(struct lookup *lookup, uint64_t pc)
+{
+    lookup->pc = pc;
+    lookup->module = 0;
+    lookup->has_row = lookup->is_behind_call = false;
+    (void)objects_visit(pc, take_object, lookup);
+}
+
+static uint64_t find_slow(uint64_t pc, uint64_t key, uint64_t first)
+{
+    struct lookup lookup;
+    struct slot *slot = &cache.slots[first];
+    uint64_t rule;
+    pthread_mutex_lock(&cache.lock);
+    look_up(&lookup, pc - 1);
+    rule = rule_make(lookup.has_row ? &lookup.row : NULL, lookup.module, lookup.is_behind_call);
+    for (unsigned i = 0; i < PROBES; i++) {
+        struct slot *next = &cache.slots[(first + i) & (SLOTS - 1)];
+        uint64_t other = atomic_load_explicit(&next->rule, memory_order_relaxed);
+        uint64_t check = atomic_load_explicit(&next->check, memory_order_relaxed);
+        if (other == RULE_NONE || (check ^ other) >> 48 != key >> 48) {
+            slot = next; /* empty, or of a set of objects that is gone */
+            break;
+        }
+    }
+    atomic_store_explicit(&slot->rule, rule, memory_order_relaxed);
+    atomic_store_explicit(&slot->check, key ^ rule, memory_order_relaxed);
+    pthread_mutex_unlock(&cache.lock);
+    return rule;
+}
+
+/* The rule for a return address. Known ones are found without a call; the rest is in find_slow. */
+static inline uint64_t find(uint64_t pc, uint64_t generation)
+{
+    uint64_t key = (pc & ADDRESS) | generation << 48;
+    uint64_t first = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 49;
+    for (unsigned i = 0; i < PROBES; i++) {
+        struct slot *slot = &cache.slots[(first + i) & (SLOTS - 1)];
+        uint64_t rule = atomic_load_explicit(&slot->rule, memory_order_relaxed);
+        if ((atomic_load_explicit(&slot->check, memory_order_relaxed) ^ rule) == key) {
+            return rule;
+        }
+        if (rule == RULE_NONE) {
+            break;
+        }
+    }
+    return find_slow(pc, key, first);
+}
+
+struct walk {
+    uint64_t generation;
+    unwind_visit *visit;
+    void *self;
+    uint32_t seen; /* frames visited */
+};
+
+/* Tells of the frame at pc; one of no object is passed over. */
+static bool tell(struct walk *walk, uint64_t pc, uint32_t module)
+{
+    walk->seen++;
+    return !module ||
+           walk->visit(walk->self, (uint64_t)module << 48 | ((pc - object_base(module)) & ADDRESS));
+}
+
+static uint64_t strip(uint64_t pc)
+{
+#if defined __aarch64__
+    return pc & ADDRESS; /* the bits of pointer authentication */
+#else
+    return pc;
+#endif
+}
+
+static bool holds(uint64_t address, uint64_t sp, uint64_t end)
+{
+    return address % 8 == 0 && address >= sp && address < end && end - address >= 8;
+}
+
+/* Follows the frame record at fp: code without tables may keep one. */
+static bool follow_chain(uint64_t *pc, uint64_t *sp, uint64_t *fp, uint64_t end)
+{
+    uint64_t record = *fp;
+    if (!holds(record, *sp, end) || !holds(record + 8, *sp, end)) {
+        return false;
+    }
+    *pc = strip(unwind_word(record + 8));
+    *fp = unwind_word(record);
+    *sp = record + 16;
+    return *pc != 0;
+}
+
+/* The walk by whole rows from the start, passing over `walk->seen` frames that are told already. */
+static void walk_in_full(struct walk *walk, struct unwind_registers *registers)
+{
+    uint32_t told = walk->seen;
+    bool is_exact = false;
+    uint64_t *sp = &registers->values[CFI_SP], *fp = &registers->values[CFI_FP];
+    for (uint32_t depth = 0; depth < FRAMES_MAX; depth++) {
+        struct lookup lookup;
+        uint64_t end = unwind_stack_end(*sp), pc = registers->pc, low = *sp;
+        pthread_mutex_lock(&cache.lock);
+        look_up(&lookup, is_exact ? pc : pc - 1);
+        pthread_mutex_unlock(&cache.lock);
+        /* Behind an interrupted instruction there is no call: the frame is told as if it were. */
+        if (depth >= told && !tell(walk, is_exact ? pc + 1 : pc, lookup.module)) {
+            return;
+        }
+        if (lookup.has_row) {
+            if (!unwind_apply(&lookup.row, registers, low, end)) {
+                return;
+            }
+            registers->pc = strip(registers->pc);
+            is_exact = lookup.row.is_signal_frame;
+        } else if (follow_chain(&registers->pc, sp, fp, end)) {
+            is_exact = false;
+        } else {
+            return;
+        }
+        if (*sp <= low && !is_exact) {
+            return;
+        }
+    }
+}
+
+void unwind_walk(struct unwind_registers *registers, unwind_visit *visit, void *self)
+{
+    struct walk walk = {objects_generation(), visit, self, 0};
+    uint64_t pc = registers->pc, sp = registers->values[CFI_SP], fp = registers->values[CFI_FP];
+    uint64_t end = unwind_stack_end(sp);
+    bool by_chain = false;
+    while (walk.seen < FRAMES_MAX) {
+        uint64_t rule = find(pc, walk.generation), cfa;
+        enum rule_kind kind = rule_kind(rule);
+        if (kind == RULE_TABLE) {
+            walk_in_full(&walk, registers);
+            return;
+        }
+        if (by_chain && rule_module(rule) && !rule_is_behind_call(rule)) {
+            return; /* the frame pointer was none */
+        }
+        if (!tell(&walk, pc, rule_module(rule)) || kind == RULE_OUTERMOST) {
+            return;
+        }
+        by_chain = kind == RULE_CHAIN;
+        if (by_chain) {
+            if (!follow_chain(&pc, &sp, &fp, end)) {
+                return;
+            }
+            continue;
+        }
+        cfa = (kind == RULE_SP ? sp : fp) + rule_cfa(rule);
+        if (kind == RULE_REALIGNED) {
+            if (!holds(cfa, sp, end)) {
+                return;
+            }
+            cfa = unwind_word(cfa);
+        }
+        if (cfa <= sp || !holds(cfa + rule_ra(rule), sp, end)) {
+            return;
+        }
+        if (rule_stores_fp(rule)) {
+            uint64_t at = (kind == RULE_REALIGNED ? fp : cfa) + rule_fp(rule);
+            if (!holds(at, sp, end)) {
+                return;
+            }
+            fp = unwind_word(at);
+        }
+        pc = strip(unwind_word(cfa + rule_ra(rule)));
+        sp = cfa;
+        if (pc == 0) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+# Stacks through code that keeps no frame pointer, in libraries of their own.
+add_library(ssan_test_frames SHARED ${CMAKE_CURRENT_SOURCE_DIR}/capture_frames.c
+    ${CMAKE_CURRENT_SOURCE_DIR}/capture_frames_cxx.cpp)
+target_compile_options(ssan_test_frames PRIVATE -O2 -fomit-frame-pointer -fasynchronous-unwind-tables)
+foreach(name a b)
+    add_library(ssan_test_frames_${name} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/capture_reloaded.c)
+    target_compile_options(ssan_test_frames_${name} PRIVATE -O2 -fomit-frame-pointer -fasynchronous-unwind-tables)
+endforeach()
+target_compile_definitions(ssan_test_frames_a PRIVATE SSAN_TEST_FRAME_BYTES=200)
+target_compile_definitions(ssan_test_frames_b PRIVATE SSAN_TEST_FRAME_BYTES=80)
+
+ssan_test(capture_stack SOURCES capture_stack.c LINKS ssan_stack ssan_test_frames ${CMAKE_DL_LIBS} LABELS threads)
+target_compile_definitions(test_capture_stack PRIVATE SSAN_TEST_FRAMES_A="$<TARGET_FILE:ssan_test_frames_a>"
+    SSAN_TEST_FRAMES_B="$<TARGET_FILE:ssan_test_frames_b>")
+add_dependencies(test_capture_stack ssan_test_frames_a ssan_test_frames_b)
+# The test's own sink takes memory, also below a signal handler.
+set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_signal_unsafe=0")
