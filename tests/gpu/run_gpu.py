@@ -19,39 +19,39 @@ SEED = SHARED / "seeds/stream_contract.cu"
 WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
 SEED_RUNS = 10
 SEED_OUT = "elements=4096 mismatches=0\n"
-WORK = work_folder("gpu")
 
 
-def seed_source(waits):
+def seed_source(waits, folder):
     """The documents' program, with its wait or without, as a file of this runner."""
     def write():
         if not SEED.exists():
             raise Skip("the documents' program is not on this machine")
         text = SEED.read_text(encoding="utf-8")
         check(text.count(WAIT) == 1, "the documents' program no longer holds its wait once")
-        path = pathlib.Path(WORK.name) / ("seed_wait.cu" if waits else "seed_no_wait.cu")
+        path = pathlib.Path(folder) / ("seed_wait.cu" if waits else "seed_no_wait.cu")
         path.write_text(text if waits else text.replace(WAIT, ""), encoding="utf-8")
         return path
     return write
 
 
-def programs():
-    known = Programs(WORK.name)
+def programs(folder):
+    """All that the lists of a device run; built below `folder` unless --built says where they are."""
+    known = Programs(folder)
     for case in cases():
         for variant in VARIANTS:
             fixed = ["-DFIXED"] if variant == "fixed" else []
             known.add(f"{case.stem}-{variant}-hooks", case, *fixed, "-include", CASES / "hooks.h")
             known.add(f"{case.stem}-{variant}-plain", case, *fixed)
-    known.add("seed-wait", seed_source(True))
-    known.add("seed-no-wait", seed_source(False))
+    known.add("seed-wait", seed_source(True, folder))
+    known.add("seed-no-wait", seed_source(False, folder))
     return known
 
 
 class List:
     """The cases of one device."""
 
-    def __init__(self, device):
-        self.device, self.programs, self.reports = device, programs(), {}
+    def __init__(self, device, folder):
+        self.device, self.programs, self.reports = device, programs(folder), {}
         self.guard, self.locks = threading.Lock(), {}
 
     def ready(self):
@@ -150,7 +150,8 @@ def same(lists, name):
 
 def main():
     devices.options(__doc__.split("\n", 1)[0], virtual=True)
-    lists = {device: List(device) for device in devices.DEVICES}
+    work = work_folder("gpu")
+    lists = {device: List(device, work.name) for device in devices.DEVICES}
     if OPTIONS.build:
         return lists["gpu"].programs.build_all(devices.DEVICES)
     device = OPTIONS.device
