@@ -260,6 +260,15 @@ struct cuda_prefetch_v2_params {
     CUstream stream;
 };
 
+/* cuModuleGetGlobal_v2, cuLibraryGetGlobal, cuLibraryGetManaged, the runtime's of the last two. The
+ * first two members may be NULL; what they point to is set on success. */
+struct cuda_global_params {
+    CUdeviceptr *address;
+    size_t *size;
+    const void *owner; /* CUmodule or CUlibrary */
+    const char *name;
+};
+
 /* -- copies and memsets; strides and directions come with the callback of the copy itself
  * --------*/
 

@@ -145,7 +145,8 @@ enum sanitizer_external_memory_id {
     SANITIZER_EXTERNAL_DESTROYED = 3
 };
 
-/* Opaque handles. A stream's handle is unique among all contexts and never used again. */
+/* Opaque handles. A stream's handle is unique among all contexts while the stream lives; the next
+ * stream may get it again. */
 struct sanitizer_subscriber;
 struct sanitizer_stream;
 struct sanitizer_launch;

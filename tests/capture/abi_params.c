@@ -175,6 +175,10 @@ SAME3(cuda_prefetch_v2_params, location_type, location_id, stream, cuMemPrefetch
       location.type, location.id, hStream);
 #endif
 
+SAME4(cuda_global_params, address, size, owner, name, cuModuleGetGlobal_v2, dptr, bytes, hmod,
+      name);
+SAME4(cuda_global_params, address, size, owner, name, cuLibraryGetGlobal, dptr, bytes, library,
+      name);
 SAME4(cuda_copy_params, destination, source, size, kind, cudaMemcpy_v3020, dst, src, count, kind);
 SAME4(cuda_copy_params, destination, source, size, stream, cudaMemcpyAsync_v3020, dst, src, count,
       stream);
