@@ -4,7 +4,7 @@
  * Source lines come from .loc: line 0 (code that the compiler made up) keeps the line before it. */
 #include "ptx/parse.h"
 
-#include "ptx/demangle.h"
+#include "base/demangle.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "vcuda/api.h"
 #include "ssan/compiler_abi.h"
 #include "vcuda/emit.h"
-#include "vcuda/funcname.h"
+#include "trace/funcname.h"
 #include "vcuda/handle.h"
 #include "vcuda/limits.h"
 #include "vcuda/program.h"

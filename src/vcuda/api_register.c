@@ -6,7 +6,7 @@
 #pragma GCC visibility pop
 
 #include "vcuda/emit.h"
-#include "vcuda/output.h"
+#include "trace/message.h"
 #include "vcuda/program.h"
 
 static struct program *program_of(void **handle)
@@ -23,7 +23,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     program = program_register(wrapper);
     device_unlock();
     if (!program) {
-        output_error("no memory to register device code");
+        message_tell("no memory to register device code");
     }
     return (void **)(void *)program;
 }
@@ -51,7 +51,7 @@ int __cudaRegisterFunction(void **handle, const char *host_stub, char *device_na
     }
     device_unlock();
     if (!ok) {
-        output_error("no memory to register a kernel");
+        message_tell("no memory to register a kernel");
     }
     return 0;
 }
@@ -68,6 +68,6 @@ void __cudaRegisterVar(void **handle, char *host_shadow, char *device_name,
     }
     device_unlock();
     if (!ok) {
-        output_error("no memory to register a variable");
+        message_tell("no memory to register a variable");
     }
 }

@@ -5,6 +5,7 @@
  * (`sticky`) nothing runs any more and every call answers with its error (R-ERR-3). */
 #include "vcuda/device.h"
 
+#include "trace/message.h"
 #include "vcuda/callback.h"
 #include "vcuda/emit.h"
 #include "vcuda/executor.h"
@@ -111,7 +112,7 @@ static void tell_fault(const struct ptx_line *line, const char *text)
     } else {
         snprintf(message, sizeof message, "%s", text);
     }
-    output_error(message);
+    message_tell(message);
 }
 
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
@@ -229,6 +230,6 @@ cudaError_t call_unsupported(const char *name, const void *frame)
     struct call call;
     call_begin_always(&call, name, frame);
     emit_unsupported(name, call.thread, call_site(&call));
-    output_once(name, "is not modelled yet");
+    message_once(name, "is not modelled yet");
     return call_end(&call, cudaErrorNotSupported);
 }

@@ -6,6 +6,7 @@
  * called. */
 #include "vcuda/exit.h"
 
+#include "trace/leaving.h"
 #include "vcuda/cuda.h"
 #include "vcuda/device.h"
 #include "vcuda/emit.h"
@@ -16,17 +17,11 @@
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOCK_SECONDS 2
-
-static atomic_bool ended;
-static pid_t owner;
 
 /* False when the lock can't be had: this is a signal handler that interrupted a call, or a host
  * thread hangs in one. */
@@ -57,9 +52,6 @@ static void run_rest(void)
 
 static void end_process(int code)
 {
-    if (getpid() != owner || atomic_exchange(&ended, true)) {
-        return;
-    }
     if (emit_is_on() && lock_for_a_while()) {
         if (!device.orphan) {
             run_rest();
@@ -73,50 +65,22 @@ static void end_process(int code)
     emit_exit((uint32_t)code & 0xff);
 }
 
-static void on_normal_exit(int code, void *unused)
-{
-    end_process(code);
-}
-
-static void set_owner(void)
-{
-    owner = getpid();
-    atomic_store(&ended, false);
-}
-
 void exit_prepare(void)
 {
-    set_owner();
-    pthread_atfork(NULL, NULL, set_owner);
-    on_exit(on_normal_exit, NULL);
-}
-
-typedef void leave_function(int);
-
-static _Noreturn void leave(const char *name, int code)
-{
-    leave_function *function;
-    end_process(code);
-    *(void **)&function = dlsym(RTLD_NEXT, name);
-    if (function) {
-        function(code);
-    }
-    for (;;) {
-        syscall(SYS_exit_group, code); /* a static executable has nothing behind us */
-    }
+    leaving_watch(end_process);
 }
 
 EXPORTED _Noreturn void _exit(int code)
 {
-    leave("_exit", code);
+    leaving_now("_exit", code);
 }
 
 EXPORTED _Noreturn void _Exit(int code)
 {
-    leave("_Exit", code);
+    leaving_now("_Exit", code);
 }
 
 EXPORTED _Noreturn void quick_exit(int code)
 {
-    leave("quick_exit", code);
+    leaving_now("quick_exit", code);
 }

@@ -7,7 +7,7 @@
 
 #include "vcuda/emit.h"
 #include "vcuda/memory.h"
-#include "vcuda/output.h"
+#include "trace/message.h"
 #include "vcuda/site.h"
 
 #include <signal.h>
@@ -43,7 +43,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
                                (uint64_t)registers->uc_mcontext.gregs[REG_RBP]);
 #endif
         describe(address, text, sizeof text);
-        output_error(text);
+        message_tell(text);
         emit_fault(0, site, cudaErrorIllegalAddress, text);
     }
     sigaction(SIGSEGV, &before, NULL);

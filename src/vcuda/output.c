@@ -1,25 +1,19 @@
 /* Text from the device. Kernel output is written by host threads only, at the end of their calls,
- * as a real device flushes its buffer: the executor never waits for a lock of stdio. Lines of ours
- * go past stdio. */
+ * as a real device flushes its buffer: the executor never waits for a lock of stdio. */
 #include "vcuda/output.h"
 
+#include "base/mem.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
+#include "trace/message.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static struct {
     pthread_mutex_t lock;
     struct strbuf kept;
     _Atomic size_t length;
-    struct {
-        const char **items;
-        size_t count, room;
-    } told;
 } output = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void output_keep(const char *bytes, size_t length)
@@ -48,41 +42,10 @@ void output_flush(void)
     }
 }
 
-void output_error(const char *text)
-{
-    char line[1024];
-    int length = snprintf(line, sizeof line, "streamsan: %s\n", text);
-    if (length >= (int)sizeof line) {
-        length = (int)sizeof line - 1;
-        line[length - 1] = '\n';
-    }
-    /* Nothing can be done when stderr is closed. */
-    if (write(STDERR_FILENO, line, (size_t)length) < 0) {
-        return;
-    }
-}
-
-void output_once(const char *name, const char *text)
-{
-    char line[512];
-    bool known = false;
-    pthread_mutex_lock(&output.lock);
-    for (size_t i = 0; i < output.told.count; i++) {
-        known |= strcmp(output.told.items[i], name) == 0;
-    }
-    if (!known) {
-        (void)VEC_PUSH(&output.told, name);
-    }
-    pthread_mutex_unlock(&output.lock);
-    if (!known) {
-        snprintf(line, sizeof line, "%s %s", name, text);
-        output_error(line);
-    }
-}
-
 void output_forget(void)
 {
     pthread_mutex_init(&output.lock, NULL);
+    message_forget();
     strbuf_clear(&output.kept);
     atomic_store(&output.length, 0);
 }

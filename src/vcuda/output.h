@@ -1,4 +1,4 @@
-/* What the device says: output of device printf, and lines of its own on stderr. */
+/* What the device says: output of device printf. */
 #ifndef SSAN_VCUDA_OUTPUT_H
 #define SSAN_VCUDA_OUTPUT_H
 
@@ -8,10 +8,6 @@
 void output_keep(const char *bytes, size_t length);
 /* Writes what is kept to stdout. Not under a lock of ours. */
 void output_flush(void);
-/* "streamsan: `text`" on stderr. */
-void output_error(const char *text);
-/* "streamsan: `name` `text`" on stderr, once for each name. */
-void output_once(const char *name, const char *text);
 /* In a forked child: nobody holds the lock, and what is kept is the parent's. */
 void output_forget(void);
 

@@ -2,7 +2,7 @@
  * functions that it calls submit, too. Without such places no stack is looked at. */
 #include "vcuda/plan_sites.h"
 
-#include "vcuda/output.h"
+#include "trace/message.h"
 #include "vcuda/site.h"
 
 #include <string.h>
@@ -61,12 +61,12 @@ bool plan_sites_serializes(struct call *call, const struct op *op)
 void plan_sites_tell(void)
 {
     if (has[PLAN_IGNORE] && !met[PLAN_IGNORE]) {
-        output_error("no join or wait was called from the lines to ignore");
+        message_tell("no join or wait was called from the lines to ignore");
     }
     if (plan && plan->serialize_streams.count > 0 && !met_stream) {
-        output_error("nothing was submitted to the streams to serialize");
+        message_tell("nothing was submitted to the streams to serialize");
     }
     if (has[PLAN_SERIALIZE] && !met[PLAN_SERIALIZE]) {
-        output_error("nothing was submitted from the lines to serialize");
+        message_tell("nothing was submitted from the lines to serialize");
     }
 }

@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "ptx/demangle.h"
+#include "base/demangle.h"
 #include "ssan/compiler_abi.h"
 #include "vcuda/emit.h"
 #include "vcuda/memory.h"
-#include "vcuda/output.h"
+#include "trace/message.h"
 #include "vcuda/queue.h"
 
 #include <stdatomic.h>
@@ -160,7 +160,7 @@ static cudaError_t bind_globals(struct call *call, struct ptx_module *module)
             char text[256];
             snprintf(text, sizeof text, "variable '%s' is defined in no device code of its file",
                      global->name);
-            output_error(text);
+            message_tell(text);
             return cudaErrorSharedObjectSymbolNotFound;
         }
         error = memory_alloc_device(global->size_bytes ? global->size_bytes : 1,
@@ -204,7 +204,7 @@ static cudaError_t refuse(struct call *call, const struct ssan_error *err)
 {
     char text[640];
     snprintf(text, sizeof text, "device code can't be loaded: %s", err->text);
-    output_error(text);
+    message_tell(text);
     emit_unsupported(text, call->thread, call_site(call));
     return err->status == SSAN_UNSUPPORTED ? cudaErrorNotSupported
            : err->status == SSAN_NO_MEMORY ? cudaErrorMemoryAllocation
@@ -220,7 +220,7 @@ static cudaError_t load(struct call *call, struct program *program)
     program->tried = true;
     program->error = cudaErrorNoKernelImageForDevice;
     if (!program->text) {
-        output_error("device code that was not built by 'streamsan cc' can't run here");
+        message_tell("device code that was not built by 'streamsan cc' can't run here");
         return program->error;
     }
     if (ptx_parse(&program->module, program->text, strlen(program->text), &err) != SSAN_OK) {

@@ -2,24 +2,18 @@
  *
  * Without STREAMSAN_SESSION, or with a page of another version, the program runs and nothing is
  * written. */
-#include "trace/control_abi.h"
-#include "trace/writer.h"
+#include "trace/session.h"
 #include "vcuda/emit.h"
 #include "vcuda/plan_order.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-#define FINDINGS_WAIT_NS (INT64_C(10) * 1000 * 1000 * 1000)
 
 static struct {
     pthread_mutex_t lock; /* for opening */
@@ -30,30 +24,6 @@ static struct {
     struct plan plan; /* for good: the device follows it */
     _Atomic(struct ssan_sink *) sink;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct control_page *map_page(const char *directory)
-{
-    char path[4096];
-    struct control_page *page;
-    int fd;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, CONTROL_FILE) >= sizeof path) {
-        return NULL;
-    }
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        return NULL;
-    }
-    page = mmap(NULL, CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (page == MAP_FAILED) {
-        return NULL;
-    }
-    if (page->magic != CONTROL_MAGIC || page->version != CONTROL_VERSION) {
-        munmap(page, CONTROL_BYTES);
-        return NULL;
-    }
-    return page;
-}
 
 /* The schedule of the session, else of the environment, else eager. Tells of a word that it doesn't
  * know. */
@@ -110,55 +80,31 @@ static const char *altered(const struct plan *plan)
                : "";
 }
 
-static void put_process(struct ssan_sink *sink)
-{
-    char command[16384];
-    ssize_t length = 0;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    struct ssan_event event = {.kind = SSAN_EV_process};
-    if (fd >= 0) {
-        length = read(fd, command, sizeof command);
-        close(fd);
-    }
-    while (length > 0 && command[length - 1] == '\0') {
-        length--;
-    }
-    event.process = (struct ssan_ev_process){
-        .pid = (uint32_t)getpid(),
-        .parent_pid = (uint32_t)getppid(),
-        .source = SSAN_producer_VIRTUAL_DEVICE,
-        .accesses = SSAN_accesses_EXACT,
-        .host = SSAN_host_scope_OFF,
-        .command = {command, length > 0 ? (uint32_t)length : 0},
-        .schedule = ssan_str(device.schedule),
-        .altered = ssan_str(altered(&session.plan)),
-        .written_by = ssan_str("streamsan " STREAMSAN_VERSION),
-    };
-    ssan_put(sink, &event);
-}
-
 static void open_locked(void)
 {
     const char *directory = getenv(CONTROL_ENV);
     struct ssan_error err;
     session.tried = true;
     if (directory && *directory) {
-        session.page = map_page(directory);
+        session.page = session_map_page(directory);
     }
     choose_schedule(directory);
     if (!session.page) {
         take_plan();
         return;
     }
-    session.writer = writer_create(directory, session.page->trace_limit_bytes,
-                                   session.page->kill_after_records, &err);
+    session.writer = session_open_trace(directory, session.page, &err);
     if (!session.writer) {
         fprintf(stderr, "streamsan: no trace is written: %s\n", err.text);
         take_plan();
         return;
     }
-    writer_watch(session.writer, (int64_t)session.page->tool_pid);
-    put_process(writer_sink(session.writer));
+    session_tell_process(writer_sink(session.writer),
+                         (struct ssan_ev_process){.source = SSAN_producer_VIRTUAL_DEVICE,
+                                                  .accesses = SSAN_accesses_EXACT,
+                                                  .host = SSAN_host_scope_OFF,
+                                                  .schedule = ssan_str(device.schedule),
+                                                  .altered = ssan_str(altered(&session.plan))});
     if (session.page->flags & CONTROL_SNAPSHOT) {
         snapshot_open(writer_path(session.writer), session.page->snapshot_limit_bytes);
     }
@@ -214,23 +160,6 @@ void emit_detach(void)
 
 uint64_t emit_query_findings(uint32_t thread)
 {
-    struct control_page *page = session.page;
-    struct ssan_event event = {.kind = SSAN_EV_query_findings,
-                               .query_findings = {.thread = thread}};
-    int64_t deadline = device_now_ns() + FINDINGS_WAIT_NS;
-    const struct timespec pause = {.tv_nsec = 200 * 1000};
-    uint64_t request;
-    if (!page || !emit_is_on()) {
-        return 0;
-    }
-    request = __atomic_add_fetch(&page->findings_asked, 1, __ATOMIC_ACQ_REL);
-    event.query_findings.request = request;
-    emit_put(&event);
-    while (__atomic_load_n(&page->findings_answered, __ATOMIC_ACQUIRE) < request) {
-        if (device_now_ns() > deadline) {
-            return 0;
-        }
-        nanosleep(&pause, NULL);
-    }
-    return __atomic_load_n(&page->findings, __ATOMIC_ACQUIRE);
+    struct ssan_sink *sink = atomic_load(&session.sink);
+    return sink && session.page ? session_ask_findings(session.page, sink, thread) : 0;
 }

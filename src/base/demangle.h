@@ -1,6 +1,6 @@
 /* Names as people wrote them. */
-#ifndef SSAN_PTX_DEMANGLE_H
-#define SSAN_PTX_DEMANGLE_H
+#ifndef SSAN_BASE_DEMANGLE_H
+#define SSAN_BASE_DEMANGLE_H
 
 #include "base/arena.h"
 

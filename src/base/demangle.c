@@ -1,6 +1,6 @@
 /* Names of kernels and variables by the demangler of the program's own C++ library, where it has
  * one. */
-#include "ptx/demangle.h"
+#include "base/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Names of host functions. */
-#ifndef SSAN_VCUDA_FUNCNAME_H
-#define SSAN_VCUDA_FUNCNAME_H
+#ifndef SSAN_TRACE_FUNCNAME_H
+#define SSAN_TRACE_FUNCNAME_H
 
 /* The demangled name, without arguments, of the function that begins at `function`; "" when its
- * object has no symbol for it. Valid as long as the process. Device lock held. */
+ * object has no symbol for it. Valid as long as the process. One thread at a time. */
 const char *funcname_find(const void *function);
 
 #endif

@@ -1,11 +1,11 @@
 /* Looks a function up in the symbol table of its object's file, since static functions are in no
  * dynamic one. A file is mapped for the look-up only; names are kept by address, so that each
  * function is looked up once. A damaged file gives no name: every offset is checked. */
-#include "vcuda/funcname.h"
+#include "trace/funcname.h"
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "ptx/demangle.h"
+#include "base/demangle.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,0 +1,57 @@
+/* Device accesses: what the device patches tell of the kernels that run.
+ *
+ * The callbacks of the other files call these, in callbacks of the sanitizer library, from any
+ * thread; none waits without a limit. What was observed is written to the trace (`set`, `set_leaf`,
+ * `op_closed`) by this part alone, at any time. */
+#ifndef SSAN_CAPTURE_OBSERVE_H
+#define SSAN_CAPTURE_OBSERVE_H
+
+#include "capture/sanitizer_abi.h"
+#include "trace/event.h"
+#include "trace/observe_plan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a process observes with, valid as long as it. */
+struct observe_setup {
+    const struct sanitizer_api *api;
+    const struct observe_plan *plan;
+    const char *patches; /* the file of the device patches; "" when there is none */
+    const char *session; /* the folder */
+};
+
+/* After sanitizer_subscribe, before any callback is enabled and before the first event of the
+ * trace: how accesses will be observed in this process. Outside of callbacks. */
+enum ssan_accesses observe_start(const struct observe_setup *setup);
+/* The program enters, leaves the window of the plan (plan->window is not OBSERVE_ALWAYS): launches
+ * outside are not observed. It begins outside. */
+void observe_window(bool inside);
+
+/* A context begins, is about to end. */
+void observe_context(CUcontext context);
+void observe_context_end(CUcontext context);
+void observe_module(const struct sanitizer_module_data *module);
+void observe_module_end(const struct sanitizer_module_data *module);
+void observe_functions_loaded(const struct sanitizer_functions_data *functions);
+
+/* At the begin of a launch whose `op` event stands in the trace; `name` is the one of that event.
+ * False: the launch is not observed, the caller ends the operation. */
+bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch);
+void observe_launch_end(uint64_t op, const struct sanitizer_launch_data *launch);
+/* A kernel node of a graph launch, which has no operation of its own. */
+void observe_graph_node(const struct sanitizer_graph_node_data *node);
+
+/* A generation of memory begins, ends. */
+void observe_alloc(uint64_t address, uint64_t size, enum ssan_memory memory, uint32_t alloc);
+void observe_free(uint64_t address);
+
+/* The host has waited for a stream (the unique handle) or, NULL, for the whole context. */
+void observe_joined(CUcontext context, struct sanitizer_stream *stream);
+/* The process ends normally, the driver still answers: everything is drained, what is unfinished
+ * becomes lost. */
+void observe_exit(void);
+/* In a forked child: nothing here is ours. */
+void observe_detach(void);
+
+#endif

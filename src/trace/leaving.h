@@ -1,0 +1,14 @@
+/* The normal end of the process, told once whichever way it goes.
+ *
+ * exit and return from main come through on_exit; the short ways out come through functions that a
+ * producer exports in place of the C library's and that end in leaving_now. */
+#ifndef SSAN_TRACE_LEAVING_H
+#define SSAN_TRACE_LEAVING_H
+
+/* `ended` is called once, with the exit code, in the process that called this last or in a child
+ * that it forked since. Registered first, it runs last. */
+void leaving_watch(void (*ended)(int code));
+/* Ends the process as the C library's function `name` (_exit, _Exit, quick_exit) does. */
+_Noreturn void leaving_now(const char *name, int code);
+
+#endif
