@@ -42,8 +42,8 @@ def programs(folder):
             fixed = ["-DFIXED"] if variant == "fixed" else []
             known.add(f"{case.stem}-{variant}-hooks", case, *fixed, "-include", CASES / "hooks.h")
             known.add(f"{case.stem}-{variant}-plain", case, *fixed)
-    known.add("seed-wait", seed_source(True, folder))
-    known.add("seed-no-wait", seed_source(False, folder))
+    for name, waits in (("seed-wait", True), ("seed-no-wait", False)):
+        known.add(name, seed_source(waits, known.folder))
     return known
 
 
