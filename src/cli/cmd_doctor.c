@@ -1,9 +1,9 @@
 /* `streamsan doctor`: what works on this machine, and what to install. */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/gpu.h"
 #include "cli/options.h"
 #include "cli/place.h"
-#include "cli/program.h"
 
 #include "cc/clang.h"
 
@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void row(const char *what, const char *state, const char *detail)
@@ -58,6 +59,85 @@ static bool check_folder(void)
     return good;
 }
 
+/* Only where a GPU is there does it matter whether the rest is. */
+static const char *state_of(bool good, bool needed)
+{
+    return good ? "ok" : needed ? "missing" : "none";
+}
+
+/* A message of several lines in the rows that it takes. */
+static void detail_rows(const char *what, const char *state, const char *text)
+{
+    while (*text) {
+        char line[600];
+        size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        row(what, state, line);
+        what = state = "";
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* What in the environment stands in the way of the injected library. */
+static bool check_clashes(void)
+{
+    static const char *const clashes[][2] = {
+        {"CUDA_LAUNCH_BLOCKING", "is set: it orders all launches, and hides what is looked for"},
+        {"CUDA_INJECTION64_PATH", "is set: another tool's library; streamsan sets its own instead"},
+        {"NVTX_INJECTION64_PATH", "is set: names of streams and ranges go to another tool"},
+    };
+    bool good = true;
+    size_t i;
+    for (i = 0; i < sizeof clashes / sizeof *clashes; i++) {
+        const char *value = getenv(clashes[i][0]);
+        if (value && *value) {
+            char detail[200];
+            snprintf(detail, sizeof detail, "%s %s", clashes[i][0], clashes[i][1]);
+            row("environment", "clash", detail);
+            good = false;
+        }
+    }
+    return good;
+}
+
+static bool check_gpu_parts(bool needed)
+{
+    char path[GPU_PATH_ROOM];
+    struct ssan_error err = {0};
+    bool good = true, found;
+    found = gpu_find_capture(path, &err) == SSAN_OK;
+    row("GPU library", state_of(found, needed), found ? path : err.text);
+    good &= found;
+    found = gpu_find_patches(path);
+    row("device patches", state_of(found, needed),
+        found ? path : "'make capture' builds them with nvcc: without them accesses are not seen");
+    good &= found;
+    found = gpu_find_sanitizer(path, &err) == SSAN_OK;
+    detail_rows("Sanitizer", state_of(found, needed), found ? path : err.text);
+    return good && found;
+}
+
+static bool check_gpu(void)
+{
+    struct strbuf models = {0};
+    struct ssan_error err = {0};
+    char version[64], detail[400];
+    bool there = gpu_is_there(), good = true;
+    gpu_models(&models);
+    row("GPU", there ? "ok" : "none",
+        models.length > 0 ? strbuf_text(&models)
+        : there           ? "its model can't be told"
+                          : "not needed: programs of 'streamsan cc' run on the virtual device");
+    strbuf_finish(&models);
+    if (there) {
+        good = gpu_check_driver(version, &err) == SSAN_OK;
+        snprintf(detail, sizeof detail, "%s", version[0] ? version : "its version can't be told");
+        row("driver", good ? "ok" : "old", good ? detail : err.text);
+    }
+    good &= check_gpu_parts(there) || !there;
+    return check_clashes() && good;
+}
+
 static int doctor(const struct options *options)
 {
     bool good;
@@ -67,8 +147,7 @@ static int doctor(const struct options *options)
     good &= check_part("CUDA headers", "include/cuda_runtime.h");
     good &= check_folder();
     row("source lines", "ok", symbols_library());
-    row("GPU", program_gpu_is_there() ? "there" : "none",
-        "not needed: kernels run on the virtual device; checking on a GPU is not there yet");
+    good &= check_gpu();
     return good ? 0 : ssan_status_exit_code(SSAN_MISSING);
 }
 

@@ -4,6 +4,7 @@
  * both. */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
 #include "cli/explore_facts.h"
 #include "cli/explore_run.h"
 #include "cli/feed.h"
@@ -193,8 +194,7 @@ static int explore(const struct options *options)
     struct explore_run run = {0};
     struct feed feed = {0};
     struct ssan_error err = {0}, told = {0};
-    enum ssan_status status =
-        program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err);
+    enum ssan_status status = device_choose_virtual(options, &err);
     status = status ? status : output_probe(options->output, &err);
     status = status ? status : keep_probe(options->keep, &err);
     if (!status && !options->quiet) {

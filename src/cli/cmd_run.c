@@ -1,20 +1,22 @@
 /* `streamsan run`: runs the program, checks it while it runs, and reports. */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
 #include "cli/follow.h"
 #include "cli/judge.h"
 #include "cli/output.h"
-#include "cli/program.h"
 
 #include <stdio.h>
 #include <unistd.h>
+
+#define LIVE_SECONDS 10 /* a shorter run has its report soon enough */
 
 static bool was_interrupted(void *self)
 {
     return follow_was_interrupted(self);
 }
 
-static int judge_run(struct follow *follow, const struct options *options)
+static int judge_run(struct follow *follow, const struct options *options, bool gpu)
 {
     const struct target *target = &follow->target;
     struct judge judge = {
@@ -26,6 +28,7 @@ static int judge_run(struct follow *follow, const struct options *options)
         .command = options->arguments,
         .end = {true, target->code, target->end_signal},
         .clean_code = target->code,
+        .gpu = gpu,
     };
     size_t i;
     for (i = 0; i < follow->feeds.count; i++) {
@@ -48,10 +51,10 @@ static int judge_run(struct follow *follow, const struct options *options)
 }
 
 /* All that can fail before the program is started and leaves nothing to clean up. */
-static enum ssan_status prepare(const struct options *options, struct ssan_error *err)
+static enum ssan_status prepare(struct device *device, const struct options *options,
+                                struct ssan_error *err)
 {
-    enum ssan_status status =
-        program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, err);
+    enum ssan_status status = device_choose(device, options, err);
     if (!status) {
         status = output_probe(options->output, err);
     }
@@ -72,16 +75,27 @@ static int run_program(const struct options *options)
         .kept = options->trace,
         .directory = getcwd(directory, sizeof directory) ? directory : "",
         .documented = options->documented,
+        .live = options->live != LIVE_NEVER && !options->quiet,
+        .live_seconds = options->live == LIVE_ALWAYS ? 0 : LIVE_SECONDS,
     };
     struct follow follow = {0};
+    struct device device;
     struct ssan_error err = {0};
+    enum ssan_status status = prepare(&device, options, &err);
     int code;
-    if (prepare(options, &err) || follow_run(&follow, &how, &err)) {
+    if (!status && device.gpu) {
+        how.folder.observe = &device.observe;
+        how.environment = device.environment;
+    }
+    if (status == SSAN_USAGE) {
+        code = command_usage("run", &err);
+    } else if (status || follow_run(&follow, &how, &err)) {
         code = command_fail("run", &err);
     } else {
-        code = judge_run(&follow, options);
+        code = judge_run(&follow, options, device.gpu);
     }
     follow_finish(&follow);
+    device_finish(&device);
     return code;
 }
 

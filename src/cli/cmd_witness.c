@@ -5,10 +5,10 @@
  * shown. The last line is the verdict of the first run. */
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
 #include "cli/judge.h"
 #include "cli/keep.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "cli/target.h"
 #include "cli/witness.h"
 
@@ -266,8 +266,8 @@ static int witness(const struct options *options)
     size_t i;
     int code;
     clock_gettime(CLOCK_MONOTONIC, &session.begun);
-    if (program_check(options->arguments[0], options->device == DEVICE_VIRTUAL, &err) ||
-        output_probe(options->output, &err) || keep_probe(options->keep, &err)) {
+    if (device_choose_virtual(options, &err) || output_probe(options->output, &err) ||
+        keep_probe(options->keep, &err)) {
         return command_fail("witness", &err);
     }
     code = run_session(&session);

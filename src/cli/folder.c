@@ -9,6 +9,7 @@
 #include "cli/rescue.h"
 
 #include "trace/control_abi.h"
+#include "trace/observe_plan.h"
 #include "trace/plan.h"
 
 #include "base/file.h"
@@ -53,15 +54,29 @@ static enum ssan_status map_page(struct folder *folder, struct ssan_error *err)
     return SSAN_OK;
 }
 
-static enum ssan_status write_plan(const struct folder *folder, const struct plan *plan,
-                                   struct ssan_error *err)
+static enum ssan_status write_file(const struct folder *folder, const char *name,
+                                   const struct strbuf *text, struct ssan_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder->directory, name);
+    return output_write(path, -1, text, err);
+}
+
+/* The plans that say more than their defaults. */
+static enum ssan_status write_plans(const struct folder *folder,
+                                    const struct folder_options *options, struct ssan_error *err)
 {
     struct strbuf text = {0};
-    char path[4096];
-    enum ssan_status status;
-    snprintf(path, sizeof path, "%s/" CONTROL_PLAN, folder->directory);
-    plan_print(plan, &text);
-    status = output_write(path, -1, &text, err);
+    enum ssan_status status = SSAN_OK;
+    if (options->plan && !plan_is_plain(options->plan)) {
+        plan_print(options->plan, &text);
+        status = write_file(folder, CONTROL_PLAN, &text, err);
+    }
+    strbuf_clear(&text);
+    if (!status && options->observe && !observe_plan_is_plain(options->observe)) {
+        observe_plan_print(options->observe, &text);
+        status = write_file(folder, OBSERVE_FILE, &text, err);
+    }
     strbuf_finish(&text);
     return status;
 }
@@ -117,8 +132,8 @@ enum ssan_status folder_open(struct folder *folder, const struct folder_options 
     }
     rescue_begin(folder->directory);
     status = map_page(folder, err);
-    if (!status && options->plan && !plan_is_plain(options->plan)) {
-        status = write_plan(folder, options->plan, err);
+    if (!status) {
+        status = write_plans(folder, options, err);
     }
     if (status) {
         folder_close(folder);

@@ -13,13 +13,15 @@
 
 struct control_page;
 struct plan;
+struct observe_plan;
 
 /* What the targets of a run are told. Zeroed members: none, or the default. */
 struct folder_options {
     const char *parent;   /* the folder is made in here; NULL: TMPDIR, else /tmp */
     const char *schedule; /* what --schedule got */
     const struct plan *plan;
-    uint32_t flags; /* CONTROL_* */
+    const struct observe_plan *observe; /* for targets on a GPU */
+    uint32_t flags;                     /* CONTROL_* */
     uint64_t snapshot_limit_bytes;
     uint64_t plan_limit_ms;
 };
@@ -36,7 +38,7 @@ struct folder {
  * SSAN_FULL, SSAN_NO_MEMORY. */
 enum ssan_status folder_make(const char *parent, char **directory, struct ssan_error *err);
 
-/* Makes the folder, the page, and the file of a plan that is more than a policy. SSAN_IO,
+/* Makes the folder, the page, and the files of plans that say more than their defaults. SSAN_IO,
  * SSAN_FULL, SSAN_NO_MEMORY. Until folder_close a fault of the tool removes it too. */
 enum ssan_status folder_open(struct folder *folder, const struct folder_options *options,
                              struct ssan_error *err);

@@ -218,6 +218,14 @@ static void tell(struct follow *follow, size_t taken, size_t *passes)
     }
 }
 
+static void tell_live(struct follow *follow, bool ended)
+{
+    if (follow->options->live && !ended &&
+        seconds_since(&follow->begun) >= follow->options->live_seconds) {
+        live_tell(&follow->live, follow->feeds.items, follow->feeds.count);
+    }
+}
+
 static void follow_to_end(struct follow *follow)
 {
     size_t taken = 1, passes = 0;
@@ -231,6 +239,7 @@ static void follow_to_end(struct follow *follow)
         found = look_for_traces(follow);
         taken = step_all(follow, &all_ended);
         tell(follow, taken, &passes);
+        tell_live(follow, ended);
         if (ended && !told && seconds_since(&follow->ended) > QUIET_SECONDS &&
             !(alone && all_ended)) {
             told = true;
@@ -259,6 +268,7 @@ enum ssan_status follow_run(struct follow *follow, const struct follow_options *
     clock_gettime(CLOCK_MONOTONIC, &follow->begun);
     status = target_watch(&follow->target, err);
     follow->target.files = options->files;
+    follow->target.environment = options->environment;
     if (!status) {
         status = folder_open(&follow->folder, &options->folder, err);
     }
@@ -284,6 +294,7 @@ void follow_finish(struct follow *follow)
     for (i = 0; i < follow->feeds.count; i++) {
         feed_close(&follow->feeds.items[i]);
     }
+    live_finish(&follow->live);
     folder_close(&follow->folder);
     target_finish(&follow->target);
     VEC_FREE(&follow->feeds);

@@ -7,6 +7,7 @@
 
 #include "cli/feed.h"
 #include "cli/folder.h"
+#include "cli/live.h"
 #include "cli/target.h"
 
 #include "base/arena.h"
@@ -27,7 +28,10 @@ struct follow_options {
     bool trial;
     double limit_seconds;
     uint64_t output_bytes;
-    const int *files; /* its descriptors 0 to 2; NULL: those of the tool */
+    const char *const *environment; /* further words for the program (target.h); NULL: none */
+    bool live;                      /* error findings are told while it runs... */
+    double live_seconds;            /* ... once it has run so long */
+    const int *files;               /* its descriptors 0 to 2; NULL: those of the tool */
 };
 
 struct follow {
@@ -35,6 +39,7 @@ struct follow {
     struct folder folder;
     struct target target;
     VEC(struct feed) feeds;
+    struct live live;
     VEC(const char *) reasons;                 /* why the run is not complete, in words */
     bool reason_lost;                          /* a further one, for want of memory */
     struct arena arena;                        /* of reasons */

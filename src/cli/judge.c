@@ -132,7 +132,7 @@ static void fill_run(struct report *report, const struct judge *judge)
     size_t i;
     if (judge->command) {
         run->command = (const char *const *)judge->command;
-        run->schedule = judge->options->schedule;
+        run->schedule = run->source == SSAN_producer_GPU ? GPU_SCHEDULE : judge->options->schedule;
     }
     if (judge->end.known) {
         run->has_exit = true;
@@ -179,8 +179,8 @@ void judge_report(struct report *report, const struct judge *judge, struct feed 
 
 void judge_nothing(struct report *report, const struct judge *judge)
 {
-    report->run.source = SSAN_producer_VIRTUAL_DEVICE;
-    report->run.accesses = SSAN_accesses_EXACT;
+    report->run.source = judge->gpu ? SSAN_producer_GPU : SSAN_producer_VIRTUAL_DEVICE;
+    report->run.accesses = judge->options->accesses;
     fill_run(report, judge);
 }
 

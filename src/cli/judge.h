@@ -9,6 +9,9 @@
 
 #include <time.h>
 
+/* In place of a schedule: the GPU runs things when it does. */
+#define GPU_SCHEDULE "gpu"
+
 /* How the program ended, as far as its trace does not tell. */
 struct judge_end {
     bool known;
@@ -27,6 +30,7 @@ struct judge {
     size_t reason_count;
     bool reason_lost; /* there was a further one, for which there was no memory */
     int clean_code;
+    bool gpu;           /* what the run is for, where no trace says it */
     bool spare_buffers; /* keep rows for allocations that no finding names, for `adorn` */
     /* Adds facts to the report before it is printed. May be NULL. */
     void (*adorn)(void *self, struct report *report);

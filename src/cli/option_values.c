@@ -12,6 +12,7 @@
 #define MOST_SEED      4000000000u
 #define MOST_REPEAT    1000000
 #define MOST_SECONDS   1e6
+#define MOST_LAUNCHES  4000000000u
 
 static const struct option_value {
     int key;
@@ -137,7 +138,7 @@ static error_t take_seconds(struct reading *reading, const char *word)
 }
 
 /* A number with K, M, G or T behind it. */
-static error_t take_size(struct reading *reading, const char *word)
+static error_t take_size(struct reading *reading, int key, const char *word, uint64_t *size)
 {
     static const char units[] = "KMGT";
     char *end;
@@ -152,10 +153,10 @@ static error_t take_size(struct reading *reading, const char *word)
         end++;
     }
     if (*word < '0' || *word > '9' || errno || *end || value == 0 || value > UINT64_MAX >> shift) {
-        return options_refuse(reading, "--%s takes a size such as 512M, not '%s'", "shadow-limit",
-                              word);
+        return options_refuse(reading, "--%s takes a size such as 512M, not '%s'",
+                              options_info(key)->name, word);
     }
-    reading->options->shadow_limit = (uint64_t)value << shift;
+    *size = (uint64_t)value << shift;
     return 0;
 }
 
@@ -176,6 +177,43 @@ static error_t take_exit_code(struct reading *reading, int key, const char *word
     return error;
 }
 
+/* A pattern that a line of the plan can hold. */
+static error_t take_kernel(struct reading *reading, int key, const char *word)
+{
+    struct option_kernel kernel = {key == KEY_EXCLUDE_KERNEL, word};
+    if (!*word || strlen(word) >= OBSERVE_GLOB_ROOM) {
+        return options_refuse(reading, "--%s takes a pattern for names of kernels, not '%s'",
+                              options_info(key)->name, word);
+    }
+    return VEC_PUSH(&reading->options->kernels, kernel) ? 0 : no_memory(reading);
+}
+
+static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
+{
+    unsigned value = 0;
+    error_t error = take_number(reading, key, word, MOST_LAUNCHES, &value);
+    if (!error) {
+        *number = value;
+    }
+    return error;
+}
+
+static error_t take_window(struct reading *reading, int key, const char *word)
+{
+    struct options *options = reading->options;
+    if (strcmp(word, "profiler") == 0) {
+        options->window = OBSERVE_PROFILER;
+        options->window_name = NULL;
+        return 0;
+    }
+    if (strncmp(word, "nvtx:", 5) == 0 && word[5]) {
+        options->window = OBSERVE_NVTX;
+        options->window_name = word + 5;
+        return 0;
+    }
+    return refuse_word(reading, key, word);
+}
+
 /* One of several words. */
 static error_t take_choice(struct reading *reading, int key, const char *word)
 {
@@ -187,7 +225,14 @@ static error_t take_choice(struct reading *reading, int key, const char *word)
     }
     switch (key) {
     case KEY_DEVICE:
+    case KEY_TRIES_DEVICE:
         options->device = (enum option_device)value;
+        break;
+    case KEY_ACCESSES:
+        options->accesses = (enum ssan_accesses)value;
+        break;
+    case KEY_LIVE:
+        options->live = (enum option_live)value;
         break;
     case KEY_ORDER:
         options->documented = value;
@@ -220,9 +265,38 @@ static void set_flag(struct options *options, int key)
     options->with_addresses |= key == KEY_WITH_ADDRESSES;
 }
 
+/* Options that only one device knows; what the environment holds is a wish for where it counts. */
+static void note_device(const struct reading *reading, int key, const char *word)
+{
+    static const struct {
+        int key;
+        enum option_device device;
+    } only[] = {
+#define ONLY(key, device) {KEY_##key, DEVICE_##device},
+#include "cli/options.def"
+#undef ONLY
+    };
+    struct options *options = reading->options;
+    const char *name = options_info(key)->name;
+    size_t i;
+    if (reading->defaults) {
+        return;
+    }
+    if (key == KEY_ACCESSES && strcmp(word, "exact") != 0) {
+        options->gpu_option = name;
+    }
+    for (i = 0; i < sizeof only / sizeof *only; i++) {
+        if (only[i].key == key) {
+            *(only[i].device == DEVICE_GPU ? &options->gpu_option : &options->virtual_option) =
+                name;
+        }
+    }
+}
+
 error_t options_take(struct reading *reading, int key, const char *word)
 {
     struct options *options = reading->options;
+    note_device(reading, key, word);
     if (!options_info(key)->argument) {
         set_flag(options, key);
         return 0;
@@ -249,7 +323,18 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_TIME:
         return take_seconds(reading, word);
     case KEY_SHADOW_LIMIT:
-        return take_size(reading, word);
+        return take_size(reading, key, word, &options->shadow_limit);
+    case KEY_DEVICE_MEMORY:
+        return take_size(reading, key, word, &options->device_memory);
+    case KEY_KERNEL:
+    case KEY_EXCLUDE_KERNEL:
+        return take_kernel(reading, key, word);
+    case KEY_LAUNCH_SKIP:
+        return take_launches(reading, key, word, &options->launch_skip);
+    case KEY_LAUNCH_COUNT:
+        return take_launches(reading, key, word, &options->launch_count);
+    case KEY_WINDOW:
+        return take_window(reading, key, word);
     case KEY_KEEP:
         return take_file(reading, key, word, &options->keep);
     case KEY_TRACE:

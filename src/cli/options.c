@@ -271,6 +271,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     enum ssan_status status;
     memset(options, 0, sizeof *options);
     options->schedule = "eager";
+    options->accesses = SSAN_accesses_EXACT;
     options->time_seconds = 60;
     options->repeat = 1;
     options->limit = 1000;
@@ -297,6 +298,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
 void options_finish(struct options *options)
 {
     plan_finish(&options->plan);
+    VEC_FREE(&options->kernels);
     VEC_FREE(&options->ignore);
     VEC_FREE(&options->serialize);
     suppress_list_finish(&options->suppressions);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cli/suppress_file.h"
+#include "trace/observe_plan.h"
 #include "trace/plan.h"
 
 #include <stdbool.h>
@@ -20,13 +21,29 @@ enum verb_mask {
     VERB_WITNESS = 16,
     VERB_EXPLORE = 32
 };
-enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL };
+enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL, DEVICE_GPU };
+enum option_live { LIVE_AUTO, LIVE_ALWAYS, LIVE_NEVER };
 enum option_format { FORMAT_TEXT, FORMAT_SHORT, FORMAT_JSON };
 enum option_assume { ASSUME_NON_BLOCKING = 1, ASSUME_PER_THREAD = 2 };
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* A word of --kernel or --exclude-kernel. */
+struct option_kernel {
+    bool leave_out;
+    const char *glob;
+};
+
 struct options {
     enum option_device device;
+    const char *virtual_option; /* of the command line, that only the virtual device knows; NULL */
+    const char *gpu_option;     /* the same for the GPU */
+    enum ssan_accesses accesses;
+    VEC(struct option_kernel) kernels;
+    uint64_t launch_skip, launch_count; /* count 0: all */
+    enum observe_window window;
+    const char *window_name; /* of an NVTX range; NULL: none */
+    uint64_t device_memory;  /* bytes; 0: the library's default */
+    enum option_live live;
     const char *schedule;                /* what --schedule got */
     struct plan plan;                    /* the same, read */
     VEC(const char *) ignore, serialize; /* words of --ignore, --serialize (plan_words.h) */

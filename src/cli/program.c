@@ -130,45 +130,6 @@ enum program_kind program_kind(const char *path)
     return kind;
 }
 
-bool program_gpu_is_there(void)
-{
-    static const char *const libraries[] = {
-        "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
-        "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
-        "/usr/lib64/libcuda.so.1",
-        "/usr/lib/libcuda.so.1",
-        "/usr/lib/wsl/lib/libcuda.so.1",
-    };
-    size_t i;
-    if (access("/dev/nvidiactl", R_OK | W_OK) != 0 && access("/dev/dxg", R_OK | W_OK) != 0) {
-        return false;
-    }
-    for (i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        if (access(libraries[i], R_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-enum ssan_status program_check(const char *name, bool must_be_virtual, struct ssan_error *err)
-{
-    char path[4096];
-    if (!program_find(name, path, sizeof path) || program_kind(path) != PROGRAM_CUDA) {
-        return SSAN_OK;
-    }
-    if (must_be_virtual || !program_gpu_is_there()) {
-        return ssan_fail(err, SSAN_MISSING, 0,
-                         "%s is a CUDA program that was not built for the virtual device%s.\n"
-                         "Build it with 'streamsan cc -g -o PROGRAM FILE.cu ...' and run that.",
-                         name, must_be_virtual ? "" : ", and there is no GPU here");
-    }
-    return ssan_fail(err, SSAN_MISSING, 0,
-                     "%s is a CUDA program for the GPU, and checking on the GPU is not there yet.\n"
-                     "Build it with 'streamsan cc -g -o PROGRAM FILE.cu ...' and run that.",
-                     name);
-}
-
 void program_tell_input(const char *verb)
 {
     struct stat info;

@@ -1,4 +1,4 @@
-/* What kind of file a program is, and what to do with it under --device auto. */
+/* What kind of file a program is. */
 #ifndef SSAN_CLI_PROGRAM_H
 #define SSAN_CLI_PROGRAM_H
 
@@ -19,14 +19,7 @@ bool program_find(const char *name, char *path, size_t room);
 
 enum program_kind program_kind(const char *path);
 
-/* SSAN_OK when `name` can be run on the virtual device; SSAN_MISSING with what to do otherwise.
- * What can't be found or executed is left to the start of the program. */
-enum ssan_status program_check(const char *name, bool must_be_virtual, struct ssan_error *err);
-
 /* Says that the program won't get what a pipe or socket holds, where runs are repeated. */
 void program_tell_input(const char *verb);
-
-/* Whether this machine has a GPU of NVIDIA's that programs can use. */
-bool program_gpu_is_there(void);
 
 #endif

@@ -52,9 +52,13 @@ static void become(const struct target *target, char **arguments, const char *se
 {
     int error;
     ssize_t written;
+    size_t i;
     sigaction(SIGPIPE, &target->old_pipe, NULL);
     sigprocmask(SIG_SETMASK, &target->old_mask, NULL);
     setenv(CONTROL_ENV, session, 1);
+    for (i = 0; target->environment && target->environment[i]; i++) {
+        putenv((char *)target->environment[i]);
+    }
     error = redirect(target->files);
     if (!error) {
         execvp(arguments[0], arguments);

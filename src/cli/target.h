@@ -1,8 +1,9 @@
 /* The program under test: start, signals, end. One thread; one target a process.
  *
  * The program gets the signal mask and dispositions that the tool was started with, and everything
- * else unchanged but STREAMSAN_SESSION. The tool becomes the reaper of processes that the program
- * leaves behind. While it watches, a closed pipe is an error of its writes and does not end it. */
+ * else unchanged but STREAMSAN_SESSION and `environment`. The tool becomes the reaper of processes
+ * that the program leaves behind. While it watches, a closed pipe is an error of its writes and
+ * does not end it. */
 #ifndef SSAN_CLI_TARGET_H
 #define SSAN_CLI_TARGET_H
 
@@ -23,6 +24,7 @@ struct target {
     void (*pass)(void *self, int signal, bool by_terminal);
     void *pass_self;
     const int *files; /* what becomes 0, 1 and 2 of the program; NULL: those of the tool */
+    const char *const *environment; /* further words for it, "NAME=VALUE"; NULL: none */
     bool ended;
     bool alone;       /* no process that the program left behind runs any more */
     int code;         /* exit code, 128+n when a signal ended it */
@@ -33,8 +35,8 @@ struct target {
 };
 
 /* Takes over the signals, so that none of them ends the tool before it has cleaned up. What comes
- * before the start is passed on to the program. Zeroes `target` first; `pass` and `files` may be
- * set behind it. */
+ * before the start is passed on to the program. Zeroes `target` first; `pass`, `files` and
+ * `environment` may be set behind it. */
 enum ssan_status target_watch(struct target *target, struct ssan_error *err);
 
 /* Starts `arguments` (execvp's rules, and its exit statuses SSAN_NOT_FOUND and

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <time.h>
 
+struct observe_plan;
 struct plan;
 
 /* Files in the folder of a trial. Of further processes of the program, trace.2, memory.2, ... */
@@ -31,7 +32,9 @@ struct trial {
     char **arguments;
     const char *schedule;    /* words for the trace; NULL: the plan's policy, else eager */
     const struct plan *plan; /* NULL: what `schedule` says, which is a policy then */
-    uint32_t flags;          /* CONTROL_* */
+    const struct observe_plan *observe; /* for the GPU; NULL: everything, exactly */
+    const char *const *environment;     /* further words for the program (target.h) */
+    uint32_t flags;                     /* CONTROL_* */
     uint64_t snapshot_limit_bytes;
     uint64_t plan_limit_ms; /* for a plan that can't be followed */
     double limit_seconds;   /* then the program is killed */

@@ -313,6 +313,11 @@ const struct hazard *engine_hazards(const struct engine *engine, size_t *count)
     return hazards_sorted((struct hazards *)&engine->hazards, count);
 }
 
+size_t engine_hazard_count(const struct engine *engine)
+{
+    return engine->hazards.items.count;
+}
+
 const struct engine_totals *engine_totals(const struct engine *engine)
 {
     return &engine->totals;

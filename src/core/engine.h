@@ -123,6 +123,8 @@ enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err);
 
 /* Hazards so far, in order of `then.position`, valid until the next feed. */
 const struct hazard *engine_hazards(const struct engine *engine, size_t *count);
+/* How many there are, without putting them in order. */
+size_t engine_hazard_count(const struct engine *engine);
 const struct engine_totals *engine_totals(const struct engine *engine);
 /* Bytes that clocks, operations and shadow hold now. */
 uint64_t engine_bytes(const struct engine *engine);

@@ -153,6 +153,31 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
     return true;
 }
 
+bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame)
+{
+    const struct stack *stack = NULL;
+    bool named = false;
+    size_t i = sites->stacks.count;
+    while (!stack && i-- > 0) {
+        stack = sites->stacks.items[i].site == site ? &sites->stacks.items[i] : NULL;
+    }
+    for (i = 0; stack && i < stack->count; i++) {
+        struct symbol_frame frames[OBJECT_MAX_INLINED];
+        size_t count =
+            symbols_resolve(sites->symbols, stack->frames[i], frames, OBJECT_MAX_INLINED);
+        for (size_t k = 0; k < count; k++) {
+            if (frames[k].file || (frames[k].function && !named)) {
+                *frame = frames[k];
+                named = true;
+            }
+            if (frames[k].file) {
+                return true;
+            }
+        }
+    }
+    return named;
+}
+
 void sites_explain(const struct sites *sites, struct strbuf *out)
 {
     symbols_explain(sites->symbols, out);

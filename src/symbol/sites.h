@@ -3,6 +3,8 @@
 #ifndef SSAN_SYMBOL_SITES_H
 #define SSAN_SYMBOL_SITES_H
 
+#include "symbol/symbols.h"
+
 #include "trace/event.h"
 
 #include <stdbool.h>
@@ -25,6 +27,10 @@ void sites_shorten(const struct sites *sites, struct ssan_event *event);
  * of site and depth. The stack ends with `main`. False when out of memory. */
 bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),
                    void *self);
+
+/* What the innermost frame of a site is whose line is known, else the innermost that has a name;
+ * before sites_resolve too. The strings hold until sites_destroy. False when nothing is known. */
+bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame);
 
 /* As symbols_explain. */
 void sites_explain(const struct sites *sites, struct strbuf *out);

@@ -125,8 +125,7 @@ static void refused(const char *words, const char *defaults, const char *says)
 static void later_parts_are_named(void **state)
 {
     static const char *const words[] = {
-        "--device gpu",         "--device virtual:2", "--host light",   "--host precise",
-        "--accesses footprint", "--accesses off",     "--format sarif", "--format html",
+        "--device virtual:2", "--host light", "--host precise", "--format sarif", "--format html",
     };
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
@@ -134,9 +133,47 @@ static void later_parts_are_named(void **state)
     }
 }
 
+static void gpu_options(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN,
+                                "--device gpu --accesses footprint --kernel a* --exclude-kernel ab "
+                                "--launch-skip 2 --launch-count 3 --window=nvtx:step --live always "
+                                "--device-memory 2G",
+                                "--schedule lazy", &err),
+                     SSAN_OK);
+    assert_int_equal(options.device, DEVICE_GPU);
+    assert_int_equal(options.accesses, SSAN_accesses_FOOTPRINT);
+    assert_int_equal(options.kernels.count, 2);
+    assert_true(!options.kernels.items[0].leave_out && options.kernels.items[1].leave_out);
+    assert_string_equal(options.kernels.items[1].glob, "ab");
+    assert_int_equal(options.launch_skip, 2);
+    assert_int_equal(options.launch_count, 3);
+    assert_int_equal(options.window, OBSERVE_NVTX);
+    assert_string_equal(options.window_name, "step");
+    assert_int_equal(options.live, LIVE_ALWAYS);
+    assert_true(options.device_memory == UINT64_C(2) << 30);
+    assert_string_equal(options.gpu_option, "device-memory");
+    assert_null(options.virtual_option); /* of the environment */
+    options_finish(&options);
+    assert_int_equal(read_words(&options, VERB_RUN, "--schedule lazy --accesses exact", NULL, &err),
+                     SSAN_OK);
+    assert_string_equal(options.virtual_option, "schedule");
+    assert_null(options.gpu_option);
+    options_finish(&options);
+    refused("--kernel= x", NULL, "--kernel takes a pattern");
+    refused("--window later x", NULL, "it takes profiler, nvtx:NAME");
+    refused("--window nvtx: x", NULL, "it takes profiler, nvtx:NAME");
+    refused("--launch-skip 0 x", NULL, "from 1 to");
+    refused("--device-memory 1Q x", NULL, "--device-memory takes a size");
+    refused("--live often x", NULL, "it takes auto, always, never");
+}
+
 static void wrong_words(void **state)
 {
-    refused("--device abacus", NULL, "--device does not take 'abacus': it takes auto, virtual");
+    refused("--device abacus", NULL,
+            "--device does not take 'abacus': it takes auto, gpu, virtual");
     refused("--schedule eagre", NULL,
             "--schedule: a schedule is eager, lazy, random:SEED, order:s1.1,s2.1,... or file:PATH, "
             "not 'eagre'");
@@ -256,6 +293,7 @@ int main(void)
         cmocka_unit_test(the_program_ends_options),
         cmocka_unit_test(traces_may_stand_anywhere),
         cmocka_unit_test(later_parts_are_named),
+        cmocka_unit_test(gpu_options),
         cmocka_unit_test(wrong_words),
         cmocka_unit_test(schedules_are_read),
         cmocka_unit_test(unknown_options),
