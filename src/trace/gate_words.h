@@ -20,6 +20,7 @@
 #define GATE_GRACE_MS   20
 #define GATE_MOST_MS    60000 /* of either time: nobody waits for longer */
 #define GATE_MOST_HELD  128   /* of `blocks` */
+#define GATE_MOST       16    /* gates of a run */
 #define GATE_WORDS_ROOM 128   /* bytes of any gate in words, with its NUL */
 
 struct gate_words {

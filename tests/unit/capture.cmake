@@ -15,3 +15,5 @@ target_compile_definitions(test_capture_stack PRIVATE SSAN_TEST_FRAMES_A="$<TARG
 add_dependencies(test_capture_stack ssan_test_frames_a ssan_test_frames_b)
 # The test's own sink takes memory, also below a signal handler.
 set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_signal_unsafe=0")
+
+ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)

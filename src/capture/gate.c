@@ -1,0 +1,328 @@
+/* The host's side of gates.
+ *
+ * Memory of a context's gates is made at its first module, when nothing of it can run yet, since
+ * later calls that allocate or copy might wait for work. Invariant: a launch has a gate as its user
+ * data only if it is the item that the gate names; `op` of a gate is set once. Naive model: a list
+ * of gates that each item is compared with. No allocation behind gate_start. */
+#include "capture/gate.h"
+
+#include "capture/gate_abi.h"
+#include "trace/gate_words.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_CONTEXTS 16
+#define NS_PER_MS     UINT64_C(1000000)
+
+static_assert(GATE_TABLE == GATE_MOST_HELD, "one number in two headers");
+
+struct gate {
+    struct gate_words words;
+    uint32_t held_seen, until_seen; /* items of the two streams so far */
+    uint64_t op, until;             /* 0: not submitted yet */
+    bool no_kernel, no_memory;      /* why `op` is not held */
+    struct gate_block *block;       /* device: of the context where `op` was launched */
+    struct gate_state *state;
+    struct gate_state last; /* what stood in `state` when its context ended */
+};
+
+/* Gates as a context has them, by number. */
+struct place {
+    CUcontext context;
+    struct gate_block *blocks; /* device */
+    struct gate_state *states; /* page-locked */
+};
+
+static struct {
+    atomic_bool on; /* false: nothing to do */
+    bool serializes;
+    const struct sanitizer_api *api;
+    char patches[4096];
+    struct gate gates[GATE_MOST];
+    size_t count;
+    struct place places[MOST_CONTEXTS];
+    size_t place_count;
+    uint32_t failed; /* a result of the sanitizer library, 0: none */
+    const char *failed_at;
+} self;
+
+/* Of the call that this thread is in. */
+static _Thread_local struct {
+    uint32_t opens; /* a bit for each gate whose `until` was submitted */
+    struct sanitizer_stream *handle;
+    bool waits;
+} call;
+
+bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api,
+                const char *patches)
+{
+    size_t i;
+    memset(&self, 0, sizeof self);
+    self.api = api;
+    snprintf(self.patches, sizeof self.patches, "%s", patches);
+    for (i = 0; i < plan->gates.count; i++) {
+        const char *words = plan->gates.items[i];
+        if (strcmp(words, GATE_SERIALIZE) == 0) {
+            self.serializes = true;
+        } else if (self.count < GATE_MOST &&
+                   gate_words_read(&self.gates[self.count].words, words, NULL) == SSAN_OK) {
+            self.count++;
+        }
+    }
+    atomic_store(&self.on, self.count > 0 || self.serializes);
+    return atomic_load(&self.on);
+}
+
+/* -- memory and patches -- */
+
+/* Remembers the first thing that went wrong. */
+static bool works(uint32_t result, const char *what)
+{
+    if (result != SANITIZER_OK && !self.failed) {
+        self.failed = result;
+        self.failed_at = what;
+    }
+    return result == SANITIZER_OK;
+}
+
+static struct place *find_place(CUcontext context)
+{
+    for (size_t i = 0; i < self.place_count; i++) {
+        if (self.places[i].context == context) {
+            return &self.places[i];
+        }
+    }
+    return NULL;
+}
+
+static void fill_blocks(struct gate_block *blocks, const struct gate_state *states)
+{
+    memset(blocks, 0, self.count * sizeof *blocks);
+    for (size_t i = 0; i < self.count; i++) {
+        const struct gate_words *words = &self.gates[i].words;
+        blocks[i].limit_ns = words->limit_ms * NS_PER_MS;
+        blocks[i].grace_ns = words->grace_ms * NS_PER_MS;
+        blocks[i].most = words->blocks;
+        blocks[i].state = (uint64_t)(uintptr_t)&states[i];
+    }
+}
+
+static void make_memory(struct place *place)
+{
+    const struct sanitizer_api *api = self.api;
+    struct gate_block blocks[GATE_MOST];
+    void *device = NULL, *host = NULL;
+    size_t size = self.count * sizeof *blocks;
+    if (!works(api->alloc_device(place->context, &device, size), "memory for gates") ||
+        !works(api->alloc_host(place->context, &host, self.count * sizeof(struct gate_state)),
+               "memory for gates")) {
+        return;
+    }
+    memset(host, 0, self.count * sizeof(struct gate_state));
+    fill_blocks(blocks, host);
+    if (works(api->copy_to_device_async(device, blocks, size, NULL), "the copy of gates") &&
+        works(api->stream_synchronize(NULL), "the copy of gates")) {
+        place->states = host;
+        place->blocks = device;
+    }
+}
+
+/* The place of a context; made, with its patches, when it has none yet. NULL: no room. */
+static struct place *intern_place(CUcontext context)
+{
+    struct place *place = find_place(context);
+    if (place || self.place_count == MOST_CONTEXTS) {
+        return place;
+    }
+    place = &self.places[self.place_count++];
+    place->context = context;
+    if (works(self.api->add_patches_from_file(self.patches, context), "loading of " GATE_PATCHES)) {
+        make_memory(place);
+    }
+    return place;
+}
+
+void gate_module(const struct sanitizer_module_data *module)
+{
+    struct place *place;
+    if (!atomic_load(&self.on) || self.count == 0) {
+        return;
+    }
+    place = intern_place(module->context);
+    if (place && place->blocks &&
+        works(self.api->patch_instructions(SANITIZER_AT_BLOCK_ENTER, module->module, GATE_FUNCTION),
+              "patching")) {
+        (void)works(self.api->patch_module(module->module), "patching");
+    }
+}
+
+void gate_context_end(CUcontext context)
+{
+    struct place *place = atomic_load(&self.on) ? find_place(context) : NULL;
+    for (size_t i = 0; place && place->states && i < self.count; i++) {
+        struct gate *gate = &self.gates[i];
+        if (gate->state == &place->states[i]) {
+            gate->last = *gate->state;
+            gate->state = &gate->last;
+            __atomic_store_n(&gate->block, NULL, __ATOMIC_RELEASE);
+        }
+    }
+    if (place) {
+        *place = (struct place){0};
+    }
+}
+
+/* -- items -- */
+
+/* What the launch gets as its user data; NULL: it is not held. */
+static void *hold(struct gate *gate, uint64_t op, const struct sanitizer_launch_data *launch)
+{
+    struct place *place = launch ? find_place(launch->context) : NULL;
+    size_t number = (size_t)(gate - self.gates);
+    gate->op = op;
+    gate->no_kernel = !launch;
+    gate->no_memory = launch && !(place && place->blocks);
+    if (gate->no_kernel || gate->no_memory) {
+        return NULL;
+    }
+    gate->state = &place->states[number];
+    __atomic_store_n(&gate->block, &place->blocks[number], __ATOMIC_RELEASE);
+    return gate->block;
+}
+
+static void set_data(const struct sanitizer_launch_data *launch, const void *data)
+{
+    (void)works(
+        self.api->set_launch_callback_data(launch->launch, launch->function, launch->handle, data),
+        "setting of launch data");
+}
+
+void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
+               const struct sanitizer_launch_data *launch)
+{
+    void *data = NULL;
+    if (!atomic_load(&self.on)) {
+        return;
+    }
+    for (size_t i = 0; i < self.count; i++) {
+        struct gate *gate = &self.gates[i];
+        if (stream == gate->words.held.stream && ++gate->held_seen == gate->words.held.seq) {
+            data = hold(gate, op, launch);
+        }
+        if (stream == gate->words.until.stream && ++gate->until_seen == gate->words.until.seq) {
+            gate->until = op;
+            call.opens |= 1u << i;
+        }
+    }
+    call.handle = handle;
+    call.waits = self.serializes;
+    if (launch && self.count > 0) {
+        set_data(launch, data);
+    }
+}
+
+void gate_node(const struct sanitizer_launch_data *launch)
+{
+    if (atomic_load(&self.on) && self.count > 0) {
+        set_data(launch, NULL);
+    }
+}
+
+/* Puts the copy that opens it behind what was submitted. */
+static void open_gate(struct gate *gate)
+{
+    struct gate_block *block = __atomic_load_n(&gate->block, __ATOMIC_ACQUIRE);
+    uint32_t done = 1;
+    if (block) {
+        __atomic_store_n(&gate->state->submitted, 1, __ATOMIC_RELEASE);
+        (void)works(self.api->copy_to_device_async(&block->done, &done, sizeof done, call.handle),
+                    "opening of a gate");
+    }
+}
+
+void gate_call_end(void)
+{
+    if (!call.opens && !call.waits) {
+        return;
+    }
+    for (size_t i = 0; i < self.count; i++) {
+        if (call.opens & 1u << i) {
+            open_gate(&self.gates[i]);
+        }
+    }
+    if (call.waits && atomic_load(&self.on)) {
+        (void)works(self.api->stream_synchronize(call.handle), "waiting for an item");
+    }
+    memset(&call, 0, sizeof call);
+}
+
+/* -- what became of them -- */
+
+static uint32_t released(const struct gate *gate)
+{
+    return gate->state ? __atomic_load_n(&gate->state->release, __ATOMIC_ACQUIRE) : GATE_HOLDS;
+}
+
+/* Why a gate did not hold until its partner was done. */
+static void explain(const struct gate *gate, char *text, size_t room)
+{
+    const struct plan_item held = gate->words.held, until = gate->words.until;
+    char item[32], partner[32];
+    snprintf(item, sizeof item, "s%" PRIu32 ".%" PRIu32, held.stream, held.seq);
+    snprintf(partner, sizeof partner, "s%" PRIu32 ".%" PRIu32, until.stream, until.seq);
+    if (!gate->op) {
+        snprintf(text, room, "%s, which was to be held, was not submitted", item);
+    } else if (gate->no_kernel) {
+        snprintf(text, room, "%s is no kernel, so it can't be held", item);
+    } else if (gate->no_memory) {
+        snprintf(text, room, "%s can't be held: %s failed (%s)", item,
+                 self.failed_at ? self.failed_at : "patching",
+                 sanitizer_result_text(self.api, self.failed));
+    } else if (released(gate) == GATE_BY_LIMIT) {
+        snprintf(text, room, "%s was held for %" PRIu32 " ms, and %s was not %s meanwhile", item,
+                 gate->words.limit_ms, partner, gate->state->submitted_then ? "done" : "submitted");
+    } else {
+        snprintf(text, room, "nothing of %s had passed its gate when the program ended", item);
+    }
+}
+
+static void tell(struct ssan_sink *sink, const struct gate *gate)
+{
+    struct ssan_event event = {.kind = SSAN_EV_gate};
+    uint32_t release = released(gate);
+    char text[256];
+    event.gate.op = gate->op;
+    event.gate.until = gate->until;
+    event.gate.end = release == GATE_BY_PARTNER ? SSAN_gate_end_PARTNER
+                     : release == GATE_BY_LIMIT ? SSAN_gate_end_LIMIT
+                                                : SSAN_gate_end_NEVER;
+    event.gate.blocks = release ? gate->state->blocks : 0;
+    event.gate.held_ns = release ? gate->state->held_ns : 0;
+    ssan_put(sink, &event);
+    if (release != GATE_BY_PARTNER) {
+        explain(gate, text, sizeof text);
+        event = (struct ssan_event){.kind = SSAN_EV_infeasible};
+        event.infeasible.text = (struct ssan_str){text, (uint32_t)strlen(text)};
+        ssan_put(sink, &event);
+    }
+}
+
+void gate_exit(struct ssan_sink *sink)
+{
+    if (!atomic_exchange(&self.on, false)) {
+        return;
+    }
+    for (size_t i = 0; i < self.count; i++) {
+        tell(sink, &self.gates[i]);
+    }
+}
+
+void gate_detach(void)
+{
+    atomic_store(&self.on, false);
+}

@@ -1,0 +1,54 @@
+/* Gates: kernels that are held up on the GPU until another item is done, so that a missing order
+ * shows (docs/gpu.md, trace/gate_words.h).
+ *
+ * The library patches a wait into the beginning of every block. A held launch gets the address of
+ * its gate as user data, every other one none. Behind the item that is waited for a small copy is
+ * put into its stream, which opens the gate; the gate opens by itself when its time is over. The
+ * word `serialize` asks for the opposite instead: the host waits behind each item.
+ *
+ * Without gates in the plan all functions return at once. All but gate_start and gate_exit are
+ * called in callbacks of the sanitizer library. Calls of gate_item come in the order of the `op`
+ * events, one at a time; the others from any thread. */
+#ifndef SSAN_CAPTURE_GATE_H
+#define SSAN_CAPTURE_GATE_H
+
+#include "capture/sanitizer_abi.h"
+#include "trace/observe_plan.h"
+#include "trace/sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GATE_PATCHES "gate.fatbin" /* beside the library */
+
+/* Reads the gates of the plan, before any callback. `patches`: path of GATE_PATCHES, copied.
+ * Returns whether there are any: accesses are not observed then, since user data is the gates'. */
+bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api,
+                const char *patches);
+
+/* At SANITIZER_MODULE_LOADED. */
+void gate_module(const struct sanitizer_module_data *module);
+
+/* A context is about to end, its memory with it: what became of its gates is kept. */
+void gate_context_end(CUcontext context);
+
+/* Once for each `op` event that is written: an item of the trace's stream `stream`, whose unique
+ * handle is `handle`. `launch`: of kernels, at SANITIZER_LAUNCH_BEGIN; NULL otherwise. */
+void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
+               const struct sanitizer_launch_data *launch);
+
+/* At the exit of the call that submitted the item, on the same thread; without one before, nothing
+ * happens. */
+void gate_call_end(void);
+
+/* A kernel of a graph, which is never held. */
+void gate_node(const struct sanitizer_launch_data *launch);
+
+/* Tells what became of each gate: `gate` events, and `infeasible` where it did not hold to the end.
+ * Once, while the process still lives; needs no context. */
+void gate_exit(struct ssan_sink *sink);
+
+/* In a forked child: nothing here is ours. */
+void gate_detach(void);
+
+#endif

@@ -1,0 +1,51 @@
+/* What the gate's device code (patches/gate.cu) and the injected library (gate.c) share.
+ *
+ * A gate's block lies in device memory, where the blocks of a held kernel look at it all the time;
+ * its state lies in page-locked memory of the host, so that both sides read it without a call.
+ * Both come from one build and are loaded together, so there is no version. */
+#ifndef SSAN_CAPTURE_GATE_ABI_H
+#define SSAN_CAPTURE_GATE_ABI_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GATE_TABLE 128 /* GATE_MOST_HELD of trace/gate_words.h */
+
+#define GATE_FUNCTION                                                                              \
+    "ssan_gate_enter" /* at block entry; its user data is a gate_block or NULL                     \
+                       */
+
+enum gate_release {
+    GATE_HOLDS = 0,
+    GATE_BY_PARTNER = 1, /* the other item is done */
+    GATE_BY_LIMIT = 2
+};
+
+struct gate_state {
+    uint32_t submitted;      /* host: the item that is waited for has been submitted */
+    uint32_t release;        /* device: enum gate_release, last of what it writes */
+    uint32_t submitted_then; /* device: `submitted` at the release */
+    uint32_t blocks;         /* device: that had arrived before the release */
+    uint64_t held_ns;        /* device: from the first block's arrival to the release */
+};
+
+struct gate_block {
+    uint32_t done; /* 1: a copy of the host's, behind the item in its stream, has set it */
+    uint32_t release;
+    uint64_t limit_ns, grace_ns;
+    uint64_t begun;     /* when the first block arrived; 0: none has */
+    uint64_t done_seen; /* when one of them saw `done`; 0: none has */
+    uint64_t state;     /* address of the struct gate_state */
+    uint32_t most;      /* blocks that are held; 0: all */
+    uint32_t blocks;
+    uint32_t table[GATE_TABLE]; /* number + 1 of each held block, where there is a most */
+};
+
+static_assert(sizeof(struct gate_state) == 24, "layout");
+static_assert(offsetof(struct gate_state, held_ns) == 16, "layout");
+static_assert(sizeof(struct gate_block) == 56 + 4 * GATE_TABLE, "layout");
+static_assert(offsetof(struct gate_block, begun) == 24, "layout");
+static_assert(offsetof(struct gate_block, table) == 56, "layout");
+
+#endif
