@@ -59,7 +59,7 @@ class Gates:
         found = device_errors(done.report)
         for f in found:
             w = f.get("witness") or {}
-            print(f"{case:<5} {f['rule']:<9} {w.get('kind')}: exit {w.get('exit')}, {' '.join(w.get('replay') or [])[:160]} {w.get('detail') or ''}", flush=True)
+            print(f"{case:<5} {f['rule']:<9} {w.get('kind')}: exit {((w.get('exit') or {}).get('got') or {}).get('code')}, {' '.join(w.get('replay') or [])[:160]} {w.get('detail') or ''}", flush=True)
         check(done.returncode == 66 and found, f"expected errors, 66\n{done.about}")
         commands = [f["witness"]["replay"] for f in found if f.get("witness") and f["witness"]["kind"] == "shown"]
         check(len(commands) == len(found), f"{len(commands)} of {len(found)} were shown\n{done.about}")

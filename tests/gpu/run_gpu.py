@@ -141,7 +141,7 @@ def same(lists, name):
     lists["gpu"].ready()
     results = {device: one.result(name) for device, one in lists.items()}
     if any(r.code == 67 for r in results.values()) and any(name.startswith(case) for case in NOT_MODELLED):
-        raise Skip("not modelled on one of the devices: " + results["gpu"].verdict_line)
+        raise Skip("not modelled on one of the devices: " + ", ".join(sorted({c["call"] for r in results.values() for c in r.report["run"]["unsupported_calls"]})))
     gpu, virtual = (told(results[device].report) for device in ("gpu", "virtual"))
     if gpu != virtual:
         rows = [f"  only {device}: {row}" for device, a, b in (("gpu", gpu, virtual), ("virtual", virtual, gpu)) for row in sorted(a - b, key=repr)]

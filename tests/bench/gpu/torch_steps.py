@@ -1,7 +1,8 @@
 """A transformer layer forward and backward, and a step of a convolution net, timed as timing.cuh does (torch_steps.py [name...]).
 
-`layer`: 8 x 128 words of width 512, as in a small model: the host is the bound, as in most training scripts of that size.
-`layer-large`: 8 x 1024 words of width 1024 in bfloat16: the device is the bound. `conv`: ResNet-like blocks, 32 images of 64 x 64.
+`layer`: 8 x 128 words of width 512 in bfloat16, as in a small model: the host is the bound. `layer-fp32`: the same in float32,
+whose products run without tensor maps. `layer-large`: 8 x 1024 words of width 1024 in bfloat16: the device is the bound.
+`conv`: three blocks of convolution, normalisation and pooling, 32 images of 64 x 64, with the optimizer's step.
 """
 import os
 import sys
@@ -54,6 +55,7 @@ def conv():
     return step
 
 
-STEPS = {"layer": (10, lambda: layer(128, 512, torch.float32)), "layer-large": (5, lambda: layer(1024, 1024, torch.bfloat16)), "conv": (10, conv)}
+STEPS = {"layer": (10, lambda: layer(128, 512, torch.bfloat16)), "layer-fp32": (10, lambda: layer(128, 512, torch.float32)),
+         "layer-large": (5, lambda: layer(1024, 1024, torch.bfloat16)), "conv": (10, conv)}
 for asked in sys.argv[1:] or STEPS:
     measure(asked, STEPS[asked][0], STEPS[asked][1]())
