@@ -40,7 +40,7 @@ struct place {
 
 static struct {
     atomic_bool on; /* false: nothing to do */
-    bool serializes;
+    bool serializes, alone;
     const struct sanitizer_api *api;
     char patches[4096];
     struct gate gates[GATE_MOST];
@@ -56,14 +56,16 @@ static _Thread_local struct {
     uint32_t opens; /* a bit for each gate whose `until` was submitted */
     struct sanitizer_stream *handle;
     bool waits;
+    uint64_t gate; /* of the last launch */
 } call;
 
 bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api,
-                const char *patches)
+                const char *patches, bool alone)
 {
     size_t i;
     memset(&self, 0, sizeof self);
     self.api = api;
+    self.alone = alone;
     snprintf(self.patches, sizeof self.patches, "%s", patches);
     for (i = 0; i < plan->gates.count; i++) {
         const char *words = plan->gates.items[i];
@@ -100,11 +102,12 @@ static struct place *find_place(CUcontext context)
     return NULL;
 }
 
-static void fill_blocks(struct gate_block *blocks, const struct gate_state *states)
+static void fill_blocks(struct gate_block *blocks, uint64_t device, const struct gate_state *states)
 {
     memset(blocks, 0, self.count * sizeof *blocks);
     for (size_t i = 0; i < self.count; i++) {
         const struct gate_words *words = &self.gates[i].words;
+        blocks[i].self = device + i * sizeof *blocks;
         blocks[i].limit_ns = words->limit_ms * NS_PER_MS;
         blocks[i].grace_ns = words->grace_ms * NS_PER_MS;
         blocks[i].most = words->blocks;
@@ -124,7 +127,7 @@ static void make_memory(struct place *place)
         return;
     }
     memset(host, 0, self.count * sizeof(struct gate_state));
-    fill_blocks(blocks, host);
+    fill_blocks(blocks, (uint64_t)(uintptr_t)device, host);
     if (works(api->copy_to_device_async(device, blocks, size, NULL), "the copy of gates") &&
         works(api->stream_synchronize(NULL), "the copy of gates")) {
         place->states = host;
@@ -156,7 +159,8 @@ void gate_module(const struct sanitizer_module_data *module)
     place = intern_place(module->context);
     if (place && place->blocks &&
         works(self.api->patch_instructions(SANITIZER_AT_BLOCK_ENTER, module->module, GATE_FUNCTION),
-              "patching")) {
+              "patching") &&
+        self.alone) {
         (void)works(self.api->patch_module(module->module), "patching");
     }
 }
@@ -219,16 +223,22 @@ void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
             call.opens |= 1u << i;
         }
     }
+    call.gate = (uint64_t)(uintptr_t)data;
     call.handle = handle;
     call.waits = self.serializes;
-    if (launch && self.count > 0) {
+    if (launch && self.count > 0 && (self.alone || data)) {
         set_data(launch, data);
     }
 }
 
+uint64_t gate_address(void)
+{
+    return call.gate;
+}
+
 void gate_node(const struct sanitizer_launch_data *launch)
 {
-    if (atomic_load(&self.on) && self.count > 0) {
+    if (atomic_load(&self.on) && self.count > 0 && self.alone) {
         set_data(launch, NULL);
     }
 }
@@ -247,6 +257,7 @@ static void open_gate(struct gate *gate)
 
 void gate_call_end(void)
 {
+    call.gate = 0;
     if (!call.opens && !call.waits) {
         return;
     }

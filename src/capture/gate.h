@@ -22,11 +22,12 @@
 #define GATE_PATCHES "gate.fatbin" /* beside the library */
 
 /* Reads the gates of the plan, before any callback. `patches`: path of GATE_PATCHES, copied.
- * Returns whether there are any: accesses are not observed then, since user data is the gates'. */
+ * `alone`: accesses are not observed, so nobody else patches modules or sets user data. Returns
+ * whether there are any. */
 bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api,
-                const char *patches);
+                const char *patches, bool alone);
 
-/* At SANITIZER_MODULE_LOADED. */
+/* At SANITIZER_MODULE_LOADED; unless alone, whoever patches accesses does so behind this. */
 void gate_module(const struct sanitizer_module_data *module);
 
 /* A context is about to end, its memory with it: what became of its gates is kept. */
@@ -36,6 +37,11 @@ void gate_context_end(CUcontext context);
  * handle is `handle`. `launch`: of kernels, at SANITIZER_LAUNCH_BEGIN; NULL otherwise. */
 void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
                const struct sanitizer_launch_data *launch);
+
+/* The device address of the gate that holds the launch of the last gate_item of this thread, which
+ * belongs at GATE_OFFSET of the launch's user data; 0: it is not held. Not alone: user data that
+ * nobody else sets behind gate_item is right already. */
+uint64_t gate_address(void);
 
 /* At the exit of the call that submitted the item, on the same thread; without one before, nothing
  * happens. */

@@ -12,9 +12,12 @@
 
 #define GATE_TABLE 128 /* GATE_MOST_HELD of trace/gate_words.h */
 
-#define GATE_FUNCTION                                                                              \
-    "ssan_gate_enter" /* at block entry; its user data is a gate_block or NULL                     \
-                       */
+/* Called at block entry. */
+#define GATE_FUNCTION "ssan_gate_enter"
+
+/* The user data of a launch is shared with the patches of accesses: at this offset stands the
+ * address of its gate_block, 0 for none. It is NULL, a record of theirs, or a gate_block. */
+#define GATE_OFFSET 32
 
 enum gate_release {
     GATE_HOLDS = 0,
@@ -35,6 +38,7 @@ struct gate_block {
     uint32_t release;
     uint64_t limit_ns, grace_ns;
     uint64_t begun;     /* when the first block arrived; 0: none has */
+    uint64_t self;      /* address of this; stands at GATE_OFFSET */
     uint64_t done_seen; /* when one of them saw `done`; 0: none has */
     uint64_t state;     /* address of the struct gate_state */
     uint32_t most;      /* blocks that are held; 0: all */
@@ -44,8 +48,9 @@ struct gate_block {
 
 static_assert(sizeof(struct gate_state) == 24, "layout");
 static_assert(offsetof(struct gate_state, held_ns) == 16, "layout");
-static_assert(sizeof(struct gate_block) == 56 + 4 * GATE_TABLE, "layout");
+static_assert(sizeof(struct gate_block) == 64 + 4 * GATE_TABLE, "layout");
 static_assert(offsetof(struct gate_block, begun) == 24, "layout");
-static_assert(offsetof(struct gate_block, table) == 56, "layout");
+static_assert(offsetof(struct gate_block, self) == GATE_OFFSET, "found as in other user data");
+static_assert(offsetof(struct gate_block, table) == 64, "layout");
 
 #endif

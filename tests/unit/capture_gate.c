@@ -128,6 +128,8 @@ static int end(void **state)
     return 0;
 }
 
+static bool asked_others; /* accesses are observed too */
+
 static bool begin(const char *words)
 {
     struct observe_plan plan;
@@ -140,7 +142,7 @@ static bool begin(const char *words)
     if (words) {
         assert_true(observe_plan_add_gate(&plan, words));
     }
-    on = gate_start(&plan, &api, "/lib/" GATE_PATCHES);
+    on = gate_start(&plan, &api, "/lib/" GATE_PATCHES, !asked_others);
     observe_plan_finish(&plan);
     return on;
 }
@@ -326,6 +328,27 @@ static void test_serialize(void **state)
     assert_int_equal(told.gates + told.texts, 0);
 }
 
+/* Accesses are observed in the same run: their part sets user data and patches modules. */
+static void test_with_accesses(void **state)
+{
+    asked_others = true;
+    assert_true(begin("s1.1:s2.1"));
+    asked_others = false;
+    load_module();
+    assert_int_equal(asked.loaded, 1);
+    assert_int_equal(asked.patched, 0);
+    launch(1, 1);
+    assert_true(asked.data_set);
+    assert_int_equal(gate_address(), (uintptr_t)asked.data);
+    assert_int_equal(((const struct gate_block *)asked.data)->self, gate_address());
+    gate_call_end();
+    assert_int_equal(gate_address(), 0);
+    launch(2, 2);
+    assert_false(asked.data_set);
+    assert_int_equal(gate_address(), 0);
+    gate_call_end();
+}
+
 static void test_detached(void **state)
 {
     assert_true(begin("s1.1:s2.1"));
@@ -348,6 +371,7 @@ int main(void)
         cmocka_unit_test_teardown(test_no_patches, end),
         cmocka_unit_test_teardown(test_context_end, end),
         cmocka_unit_test_teardown(test_serialize, end),
+        cmocka_unit_test_teardown(test_with_accesses, end),
         cmocka_unit_test_teardown(test_detached, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

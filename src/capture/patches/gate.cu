@@ -1,6 +1,6 @@
 /* The gate: device code that is called by every thread of every block as the block begins.
  *
- * A launch that is not held has no user data. Of a held one the first lane of each warp waits for
+ * A launch that is not held has no gate in its user data. Of a held one the first lane of each warp waits for
  * the others, so no thread goes on before the release; the threads that wait sleep in between, and
  * leave the rest of the device to others. Whoever sees the end first decides it for all. Built by
  * nvcc --compile-as-tools-patch; runs on every GPU that has nanosleep (7.0 and later). */
@@ -78,7 +78,8 @@ static __device__ void wait(struct gate_block *gate)
 
 extern "C" __device__ __noinline__ SanitizerPatchResult ssan_gate_enter(void *user, uint64_t pc)
 {
-    struct gate_block *gate = (struct gate_block *)user;
+    uint64_t address = user ? *(const uint64_t *)((const char *)user + GATE_OFFSET) : 0;
+    struct gate_block *gate = (struct gate_block *)address;
     uint32_t mask, lane;
     if (!gate) {
         return SANITIZER_PATCH_SUCCESS;
