@@ -7,6 +7,8 @@
 #   make fuzz       the fuzzers alone, 60 s each
 #   make coverage   lines that the tests run, by folder
 #   make bench      speed, printed and in build/bench.json
+#   make capture    what a run on a GPU needs beside: the device code, by nvcc; fetches what is missing
+#   make carry      a folder, build/carry/streamsan, to copy to machines on which nothing can be installed
 #   make install    into PREFIX (default /usr/local), under DESTDIR if set
 #   make format     lay the sources out as .clang-format says
 #   make lint       layout, spelling, layers, headers, exports
@@ -53,6 +55,12 @@ coverage: needed-check
 bench: build-tests
 	@scripts/bench
 
+capture: build
+	@scripts/build-capture $(BUILD)
+
+carry: build
+	@scripts/carry-build
+
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -65,4 +73,4 @@ lint: build-tests
 clean:
 	rm -rf build
 
-.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench install format lint clean
+.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench capture carry install format lint clean

@@ -41,6 +41,21 @@ if(SSAN_COVERAGE)
     add_custom_target(coverage-report COMMAND ${CMAKE_SOURCE_DIR}/scripts/coverage ${CMAKE_BINARY_DIR} USES_TERMINAL)
 endif()
 
+if(SSAN_STATIC)
+    set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
+
+# ssan_imported(target library...): what a library of pkg-config's needs beside itself once it is an archive.
+function(ssan_imported target)
+    if(NOT SSAN_STATIC)
+        return()
+    endif()
+    foreach(library ${ARGN})
+        find_library(SSAN_ARCHIVE_${library} ${library} REQUIRED)
+        set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${SSAN_ARCHIVE_${library}})
+    endforeach()
+endfunction()
+
 function(ssan_library name)
     cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;SEES;LINKS" ${ARGN})
     add_library(${name} STATIC ${ARG_SOURCES})
