@@ -2,12 +2,33 @@
  * one. */
 #include "base/demangle.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef char *demangler(const char *name, char *buffer, size_t *length, int *status);
 
 /* libstdc++'s; absent from a program that is plain C. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status)
     __attribute__((weak));
+
+static _Atomic(demangler *) found; /* by demangle_open */
+
+void demangle_open(void)
+{
+    demangler *function;
+    void *library;
+    if (__cxa_demangle || atomic_load(&found)) {
+        return;
+    }
+    library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (library) {
+        *(void **)&function = dlsym(library, "__cxa_demangle");
+        atomic_store(&found, function);
+        dlclose(library);
+    }
+}
 
 /* Length up to the argument list: the last '(' at depth 0 of <> and (), a leading "(anonymous
  * namespace)" is no list. */
@@ -44,11 +65,12 @@ static size_t behind_type(const char *text, size_t length)
 
 const char *demangle_name(struct arena *arena, const char *name)
 {
-    if (strncmp(name, "_Z", 2) != 0 || !__cxa_demangle) {
+    demangler *demangle = __cxa_demangle ? __cxa_demangle : atomic_load(&found);
+    if (strncmp(name, "_Z", 2) != 0 || !demangle) {
         return arena_strdup(arena, name);
     }
     int status = 0;
-    char *full = __cxa_demangle(name, NULL, NULL, &status);
+    char *full = demangle(name, NULL, NULL, &status);
     if (!full) {
         return arena_strdup(arena, name);
     }

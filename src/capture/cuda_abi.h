@@ -301,6 +301,28 @@ struct cuda_driver_copy_params {
     CUstream stream;
 };
 
+/* What the first argument of cuMemcpy3D and cuMemcpy3DAsync points to; cuMemcpy3DPeer's begins with
+ * the same members up to `destination_height`. Heights are rows from plane to plane. */
+struct cuda_copy_3d {
+    size_t source_x, source_y, source_z, source_lod;
+    uint32_t source_type;
+    const void *source_host;
+    CUdeviceptr source_device;
+    CUarray source_array;
+    void *source_context;
+    size_t source_pitch, source_height;
+    size_t destination_x, destination_y, destination_z, destination_lod;
+    uint32_t destination_type;
+    void *destination_host;
+    CUdeviceptr destination_device;
+    CUarray destination_array;
+    void *destination_context;
+    size_t destination_pitch, destination_height;
+    size_t width, height, depth;
+};
+
+static_assert(sizeof(struct cuda_copy_3d) == 200, "the driver's CUDA_MEMCPY3D");
+
 /* cudaMemset, cudaMemsetAsync (with the stream), cuMemsetD32(Async) */
 struct cuda_memset_params {
     void *pointer;
@@ -418,7 +440,8 @@ enum api_class {
     API_ATTACH,      /* managed memory to a stream */
     API_PROFILER_START,
     API_PROFILER_STOP,
-    API_GRAPH, /* captured, built, instantiated, launched */
+    API_GLOBAL, /* struct cuda_global_params: where a variable of a module lies */
+    API_GRAPH,  /* captured, built, instantiated, launched */
     API_UNSUPPORTED
 };
 

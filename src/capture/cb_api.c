@@ -1,0 +1,282 @@
+/* Calls of the runtime and of the driver: where the program is, and what only they tell - joins,
+ * queries, times, returns of copies, errors, what is not modelled.
+ *
+ * A join is told when the driver's call is entered, since the context is known there; everything
+ * that depends on the result is told when the outermost call returns. */
+#include "capture/dispatch.h"
+
+#include "capture/emit.h"
+#include "capture/gate.h"
+#include "capture/observe.h"
+#include "trace/session.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static void begin_sync(struct thread *thread, enum ssan_sync_kind kind, uint32_t object,
+                       struct caller caller)
+{
+    struct ssan_ev_sync sync = {.kind = kind,
+                                .object = object,
+                                .call = ssan_str(calls_name(thread)),
+                                .thread = caller.thread,
+                                .site = caller.site};
+    if (object) {
+        thread->sync = emit_sync(&sync);
+        thread->sync_began_ns = session_now_ns();
+    }
+}
+
+/* The context that cuCtxSynchronize waits for: its second version names it. */
+static CUcontext synced_context(const struct call_frame *frame, CUcontext current)
+{
+    const CUcontext *named = frame->params;
+    bool has_name = frame->call->domain == SANITIZER_DRIVER_API && frame->call->number == 800;
+    return has_name && *named ? *named : current;
+}
+
+/* A join, at entry: it binds to what its object is now (R-EVENT-3). */
+static void enter_join(struct thread *thread, const struct call_frame *frame)
+{
+    struct caller caller;
+    const struct event_facts *event;
+    const struct cuda_stream_params *stream = frame->params;
+    if (thread->sync || !thread->context) {
+        return; /* told already; or no context, so nothing was ever submitted */
+    }
+    caller = calls_caller(thread);
+    emit_lock();
+    if (frame->call->class == API_STREAM_SYNC) {
+        begin_sync(thread, SSAN_sync_kind_STREAM,
+                   handles_stream_argument(thread->context, stream->stream, frame->call->per_thread,
+                                           caller),
+                   caller);
+    } else if (frame->call->class == API_EVENT_SYNC) {
+        event = handles_find_event(((const struct cuda_event_params *)frame->params)->event);
+        begin_sync(thread, SSAN_sync_kind_EVENT, event ? event->id : 0, caller);
+    } else {
+        begin_sync(thread, SSAN_sync_kind_DEVICE,
+                   handles_context(synced_context(frame, thread->context)), caller);
+    }
+    emit_unlock();
+}
+
+static void leave_join(struct thread *thread, bool ok)
+{
+    if (thread->sync) {
+        emit_sync_return(thread->sync, ok, (uint64_t)(session_now_ns() - thread->sync_began_ns));
+        thread->sync = 0;
+    }
+}
+
+/* A query that found its object done joins it (R-EVENT-10, R-STREAM-14). */
+static void tell_done(struct thread *thread, enum ssan_sync_kind kind, uint32_t object,
+                      struct caller caller)
+{
+    begin_sync(thread, kind, object, caller);
+    if (thread->sync) {
+        emit_sync_return(thread->sync, true, 0);
+        thread->sync = 0;
+    }
+}
+
+static void tell_event_done(struct thread *thread, enum ssan_sync_kind kind, CUevent event,
+                            struct caller caller)
+{
+    const struct event_facts *facts = handles_find_event(event);
+    tell_done(thread, kind, facts ? facts->id : 0, caller);
+}
+
+static void leave_query(struct thread *thread, const struct call_frame *frame)
+{
+    struct caller caller = calls_caller(thread);
+    const struct cuda_elapsed_params *elapsed = frame->params;
+    const struct cuda_stream_params *stream = frame->params;
+    emit_lock();
+    if (frame->call->class == API_STREAM_QUERY) {
+        tell_done(thread, SSAN_sync_kind_STREAM_QUERY,
+                  handles_stream_argument(thread->context, stream->stream, frame->call->per_thread,
+                                          caller),
+                  caller);
+    } else if (frame->call->class == API_EVENT_QUERY) {
+        tell_event_done(thread, SSAN_sync_kind_EVENT_QUERY,
+                        ((const struct cuda_event_params *)frame->params)->event, caller);
+    } else {
+        tell_event_done(thread, SSAN_sync_kind_ELAPSED, elapsed->start, caller);
+        tell_event_done(thread, SSAN_sync_kind_ELAPSED, elapsed->end, caller);
+    }
+    emit_unlock();
+}
+
+static void leave_graph(const struct api_call *call)
+{
+    bool begins = strstr(call->name, "BeginCapture") != NULL;
+    if (begins || strstr(call->name, "EndCapture")) {
+        emit_lock();
+        handles_capture(begins);
+        emit_unlock();
+    }
+}
+
+static void leave_wait(struct thread *thread, const struct call_frame *frame)
+{
+    const struct cuda_stream_wait_event_params *wait = frame->params;
+    if (thread->accepted == 0) {
+        unrecorded_wait(thread, wait->stream, wait->event, frame->call->per_thread);
+    }
+}
+
+static void leave_global(const struct call_frame *frame)
+{
+    const struct cuda_global_params *global = frame->params;
+    if (global->address && global->size) {
+        resource_variable(*global->address, *global->size, global->name,
+                          strstr(frame->call->name, "Managed") != NULL);
+    }
+}
+
+static void unsupported(struct thread *thread, const struct api_call *call)
+{
+    emit_unsupported(call->name, thread->id, calls_site(thread));
+}
+
+/* The outermost call has succeeded. */
+static void leave_well(struct thread *thread, const struct call_frame *frame)
+{
+    const struct api_call *call = frame->call;
+    switch (call->class) {
+    case API_STREAM_QUERY:
+    case API_EVENT_QUERY:
+    case API_ELAPSED:
+        leave_query(thread, frame);
+        break;
+    case API_STREAM_WAIT:
+        leave_wait(thread, frame);
+        break;
+    case API_COPY:
+        if (call->is_batch || (call->has_array && thread->accepted == 0)) {
+            unsupported(thread, call);
+        }
+        break;
+    case API_PROFILER_START:
+    case API_PROFILER_STOP:
+        observe_window(call->class == API_PROFILER_START);
+        break;
+    case API_WAIT_VALUE_32:
+    case API_WAIT_VALUE_64:
+    case API_WRITE_VALUE_32:
+    case API_WRITE_VALUE_64:
+    case API_BATCH:
+    case API_POOL_ALLOC:
+    case API_POOL_FREE:
+    case API_PREFETCH:
+    case API_PREFETCH_V2:
+    case API_ATTACH:
+    case API_GRAPH:
+    case API_UNSUPPORTED:
+        unsupported(thread, call);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The first error that ends a context (R-ERR-3): nothing behind it can be judged. */
+static void tell_error(int result)
+{
+    static atomic_bool told;
+    static const int deadly[] = {214,
+                                 CUDA_ILLEGAL_ADDRESS,
+                                 CUDA_LAUNCH_TIMEOUT,
+                                 CUDA_ASSERT,
+                                 CUDA_HARDWARE_STACK_ERROR,
+                                 CUDA_ILLEGAL_INSTRUCTION,
+                                 CUDA_MISALIGNED_ADDRESS,
+                                 CUDA_INVALID_ADDRESS_SPACE,
+                                 CUDA_INVALID_PC,
+                                 CUDA_LAUNCH_FAILED};
+    char text[128];
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
+        if (deadly[i] == result && !atomic_exchange(&told, true)) {
+            snprintf(text, sizeof text, "a kernel failed: error %d of the driver", result);
+            emit_fault((uint32_t)result, text);
+        }
+    }
+}
+
+static void enter(struct thread *thread, const struct api_call *call,
+                  const struct sanitizer_api_data *data)
+{
+    struct call_frame *frame;
+    thread->context = data->context ? data->context : thread->context;
+    if (thread->depth == 0) {
+        thread->has_site = false;
+        thread->accepted = 0;
+    }
+    if (thread->depth++ >= CALLS_DEPTH) {
+        return;
+    }
+    frame = &thread->frames[thread->depth - 1];
+    *frame = (struct call_frame){call, data->params};
+    switch (call->class) {
+    case API_STREAM_SYNC:
+    case API_EVENT_SYNC:
+    case API_CONTEXT_SYNC:
+        enter_join(thread, frame);
+        break;
+    case API_HOST_FUNC:
+    case API_CALLBACK:
+        if (call->domain == SANITIZER_DRIVER_API) {
+            hostfunc_enter(thread, frame);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void leave(struct thread *thread, const struct api_call *call,
+                  const struct sanitizer_api_data *data)
+{
+    const int result = data->result ? *data->result : 0;
+    const struct call_frame frame = {call, data->params};
+    thread->context = data->context ? data->context : thread->context;
+    if (thread->depth == 0) {
+        return; /* entered before we listened */
+    }
+    if (call->domain == SANITIZER_DRIVER_API &&
+        (call->class == API_HOST_FUNC || call->class == API_CALLBACK)) {
+        hostfunc_leave(thread, &frame, result == 0);
+    } else if (call->class == API_GLOBAL && result == 0) {
+        leave_global(&frame);
+    }
+    if (thread->depth == 1) {
+        leave_join(thread, result == 0);
+        transfer_return(thread);
+        gate_call_end();
+        if (result == 0) {
+            leave_well(thread, &frame);
+        } else if (result != CUDA_NOT_READY) {
+            tell_error(result);
+        }
+        if (call->class == API_GRAPH && result == 0) {
+            leave_graph(call);
+        }
+    }
+    thread->depth--;
+}
+
+void on_api(uint32_t domain, uint32_t id, const struct sanitizer_api_data *data)
+{
+    const struct api_call *call = calls_find(domain, id);
+    struct thread *thread = calls_thread();
+    if (!call) {
+        return;
+    }
+    if (data->site == SANITIZER_API_ENTER) {
+        enter(thread, call, data);
+    } else {
+        leave(thread, call, data);
+    }
+}

@@ -1,0 +1,61 @@
+/* Kernels: an op when the driver accepts the launch, accesses by observe.h. A launch that fails
+ * never comes here. */
+#include "capture/dispatch.h"
+
+#include "capture/emit.h"
+#include "capture/gate.h"
+#include "capture/observe.h"
+
+static void on_begin(const struct sanitizer_launch_data *data)
+{
+    struct thread *thread = calls_thread();
+    struct caller caller = calls_caller(thread);
+    struct ssan_ev_op op = {.kind = SSAN_op_kind_KERNEL, .form = SSAN_form_ASYNC};
+    const char *name;
+    op.call = ssan_str(calls_name(thread));
+    op.grid_x = data->grid_x;
+    op.grid_y = data->grid_y;
+    op.grid_z = data->grid_z;
+    op.block_x = data->block_x;
+    op.block_y = data->block_y;
+    op.block_z = data->block_z;
+    op.thread = caller.thread;
+    op.site = caller.site;
+    emit_lock();
+    name = handles_kernel_name(data->function, data->name);
+    op.name = ssan_str(name);
+    op.stream = handles_stream(data->context, data->stream, data->handle, caller);
+    thread->launch = op.stream ? emit_op(&op) : 0;
+    if (thread->launch) {
+        gate_item(op.stream, thread->launch, data->handle, data);
+    }
+    emit_unlock();
+    thread->accepted++;
+    if (thread->launch && !observe_launch(thread->launch, name, data)) {
+        emit_closed(thread->launch);
+        thread->launch = 0;
+    }
+}
+
+void on_launch(uint32_t id, const struct sanitizer_launch_data *data)
+{
+    struct thread *thread;
+    if (id == SANITIZER_LAUNCH_BEGIN) {
+        on_begin(data);
+    } else if (id == SANITIZER_LAUNCH_END) {
+        thread = calls_thread();
+        if (thread->launch) {
+            observe_launch_end(thread->launch, data);
+            thread->launch = 0;
+        }
+    }
+}
+
+void on_graph(uint32_t id, const void *data)
+{
+    const struct sanitizer_graph_node_data *node = data;
+    if (id == SANITIZER_GRAPH_NODE_LAUNCH_BEGIN && node->type == SANITIZER_NODE_KERNEL) {
+        observe_graph_node(node);
+        gate_node(&node->data.launch);
+    }
+}

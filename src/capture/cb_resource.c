@@ -1,0 +1,225 @@
+/* Lives of contexts, modules, streams and memory. */
+#include "capture/dispatch.h"
+
+#include "capture/emit.h"
+#include "capture/gate.h"
+#include "capture/memory.h"
+#include "capture/observe.h"
+
+#include "base/demangle.h"
+
+#include <string.h>
+
+static void on_context(uint32_t id, CUcontext context)
+{
+    struct sanitizer_stream *legacy = NULL;
+    if (id == SANITIZER_CONTEXT_CREATION_FINISHED) {
+        /* Asked for before our lock: it may call back. */
+        if (capture_api.get_stream_handle(context, CUDA_STREAM_LEGACY, &legacy) != SANITIZER_OK) {
+            legacy = NULL;
+        }
+        emit_lock();
+        handles_add_context(context, legacy);
+        emit_unlock();
+        observe_context(context);
+    } else if (id == SANITIZER_CONTEXT_DESTROY_STARTING) {
+        observe_context_end(context);
+        gate_context_end(context);
+    } else if (id == SANITIZER_CONTEXT_DESTROY_FINISHED) {
+        emit_lock();
+        handles_remove_context(context);
+        emit_unlock();
+    }
+}
+
+/* The flags that a stream is being made with, by a call that the thread is in. */
+static bool creation_flags(const struct thread *thread, unsigned *flags)
+{
+    const struct call_frame *frame = calls_inside(thread, API_STREAM_CREATE);
+    *flags = 0;
+    if (frame && strcmp(frame->call->name, "cuGreenCtxStreamCreate") == 0) {
+        *flags = CUDA_STREAM_NON_BLOCKING; /* R-STREAM-17 */
+    } else if (frame && frame->call->domain == SANITIZER_DRIVER_API) {
+        *flags = ((const struct cuda_stream_create_params *)frame->params)->flags;
+    }
+    return frame != NULL;
+}
+
+static void on_stream(uint32_t id, const struct sanitizer_stream_data *data)
+{
+    struct thread *thread = calls_thread();
+    unsigned flags;
+    bool by_program = creation_flags(thread, &flags) && data->stream;
+    struct caller caller = {.thread = thread->id};
+    if (id == SANITIZER_STREAM_DESTROY_FINISHED) {
+        return;
+    }
+    if (by_program || calls_inside(thread, API_STREAM_DESTROY)) {
+        caller = calls_caller(thread);
+    }
+    emit_lock();
+    if (id == SANITIZER_STREAM_CREATED) {
+        handles_add_stream(data, by_program, flags, caller);
+    } else {
+        handles_remove_stream(data, caller);
+    }
+    emit_unlock();
+}
+
+/* What a block is, and which call is named for it; false: nothing that a program could race on. */
+static bool describe(uint32_t id, const struct sanitizer_memory_data *data,
+                     const struct thread *thread, struct memory_block *block, const char **call)
+{
+    const uint32_t of_the_runtime = SANITIZER_MEMORY_CG_RUNTIME | SANITIZER_MEMORY_CNP;
+    *block = (struct memory_block){.address = data->address, .size = data->size};
+    *call = calls_name(thread);
+    if (data->flags & (of_the_runtime | SANITIZER_MEMORY_PEER)) {
+        return false; /* peer: told again for another device, the same memory */
+    }
+    block->is_pooled = id == SANITIZER_MEMORY_ALLOC_ASYNC;
+    if (id == SANITIZER_HOST_MEMORY_ALLOC) {
+        block->memory =
+            calls_inside(thread, API_REGISTER) ? SSAN_memory_REGISTERED : SSAN_memory_PINNED;
+    } else if (data->flags & SANITIZER_MEMORY_MANAGED) {
+        block->memory = SSAN_memory_MANAGED;
+    } else {
+        block->memory = SSAN_memory_DEVICE;
+    }
+    if (data->flags & SANITIZER_MEMORY_MODULE) {
+        *call = "__device__";
+    } else if (block->memory == SSAN_memory_MANAGED && !calls_inside(thread, API_ALLOC)) {
+        *call = "__managed__";
+    }
+    return true;
+}
+
+/* Tells of a new generation and keeps it. */
+static void add_block(struct memory_block *block, const char *call, CUcontext context,
+                      struct caller caller)
+{
+    struct ssan_event event = {.kind = SSAN_EV_alloc};
+    struct memory_block old;
+    if (memory_find(block->address, &old) && old.address == block->address &&
+        old.size == block->size && old.memory == block->memory && !block->is_pooled &&
+        !old.is_pooled) {
+        return; /* a managed variable is told once for each context */
+    }
+    emit_lock();
+    block->alloc = emit_next_alloc();
+    block->context = handles_context(context);
+    event.alloc = (struct ssan_ev_alloc){.alloc = block->alloc,
+                                         .context = block->context,
+                                         .memory = block->memory,
+                                         .address = block->address,
+                                         .size = block->size,
+                                         .call = ssan_str(call),
+                                         .thread = caller.thread,
+                                         .site = caller.site};
+    (void)memory_add(block);
+    emit_put(&event);
+    emit_unlock();
+    observe_alloc(block->address, block->size, block->memory, block->alloc);
+}
+
+static void on_alloc(uint32_t id, const struct sanitizer_memory_data *data)
+{
+    struct thread *thread = calls_thread();
+    struct memory_block block;
+    const char *call;
+    CUcontext context = data->context ? data->context : thread->context;
+    if (data->size > 0 && describe(id, data, thread, &block, &call)) {
+        bool by_program = thread->depth > 0;
+        struct caller caller = {.thread = thread->id};
+        if (by_program) {
+            caller = calls_caller(thread);
+        }
+        add_block(&block, call, context, caller);
+    }
+}
+
+void resource_variable(uint64_t address, uint64_t size, const char *name, bool is_managed)
+{
+    struct memory_block old;
+    struct memory_block block = {.address = address, .size = size};
+    block.memory = is_managed ? SSAN_memory_MANAGED : SSAN_memory_DEVICE;
+    if (address == 0 || size == 0 || (memory_find(address, &old) && old.address == address)) {
+        return;
+    }
+    struct thread *thread = calls_thread();
+    add_block(&block, is_managed ? "__managed__" : "__device__", thread->context,
+              (struct caller){.thread = thread->id});
+    if (name && *name) {
+        emit_name(SSAN_object_POINTER, address, name);
+    }
+}
+
+static void on_free(const struct sanitizer_memory_data *data)
+{
+    struct thread *thread = calls_thread();
+    struct ssan_event event = {.kind = SSAN_EV_free};
+    struct memory_block block;
+    struct caller caller;
+    if ((data->flags & SANITIZER_MEMORY_PEER) || !memory_find(data->address, &block) ||
+        block.address != data->address) {
+        return;
+    }
+    observe_free(data->address);
+    caller = calls_caller(thread);
+    emit_lock();
+    if (memory_remove(data->address, &block) && !block.is_pooled) {
+        event.free = (struct ssan_ev_free){block.alloc, ssan_str(calls_name(thread)), caller.thread,
+                                           caller.site};
+        emit_put(&event);
+    }
+    emit_unlock();
+}
+
+void on_resource(uint32_t id, const void *data)
+{
+    struct sanitizer_stream_data stream;
+    switch (id) {
+    case SANITIZER_CONTEXT_CREATION_FINISHED:
+    case SANITIZER_CONTEXT_DESTROY_STARTING:
+    case SANITIZER_CONTEXT_DESTROY_FINISHED:
+        on_context(id, sanitizer_context_data(&capture_api, data).context);
+        break;
+    case SANITIZER_STREAM_CREATED:
+    case SANITIZER_STREAM_DESTROY_STARTING:
+    case SANITIZER_STREAM_DESTROY_FINISHED:
+        stream = sanitizer_stream_data(&capture_api, data);
+        on_stream(id, &stream);
+        break;
+    case SANITIZER_MODULE_LOADED:
+        demangle_open();
+        gate_module(data);
+        observe_module(data);
+        break;
+    case SANITIZER_MODULE_UNLOAD_STARTING:
+        emit_lock();
+        handles_forget_kernels();
+        emit_unlock();
+        observe_module_end(data);
+        break;
+    case SANITIZER_FUNCTIONS_LAZY_LOADED:
+        observe_functions_loaded(data);
+        break;
+    case SANITIZER_DEVICE_MEMORY_ALLOC:
+    case SANITIZER_HOST_MEMORY_ALLOC:
+    case SANITIZER_MEMORY_ALLOC_ASYNC:
+        on_alloc(id, data);
+        break;
+    case SANITIZER_DEVICE_MEMORY_FREE:
+    case SANITIZER_HOST_MEMORY_FREE:
+        on_free(data);
+        break;
+    case SANITIZER_MEMORY_FREE_ASYNC: {
+        struct memory_block block;
+        const struct sanitizer_memory_data *memory = data;
+        observe_free(memory->address);
+        (void)memory_remove(memory->address, &block); /* the call is named as unsupported */
+        break;
+    }
+    default:
+        break;
+    }
+}

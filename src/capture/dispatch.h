@@ -1,0 +1,43 @@
+/* What each domain of callbacks does. All of these run in callbacks of the sanitizer library, on
+ * any thread of the program or of the driver, while there is a trace. */
+#ifndef SSAN_CAPTURE_DISPATCH_H
+#define SSAN_CAPTURE_DISPATCH_H
+
+#include "capture/calls.h"
+#include "capture/handles.h"
+#include "capture/sanitizer_abi.h"
+
+/* The library that called; valid once callbacks come. */
+extern struct sanitizer_api capture_api;
+
+void on_api(uint32_t domain, uint32_t id, const struct sanitizer_api_data *data);
+void on_resource(uint32_t id, const void *data);
+void on_synchronize(uint32_t id, const struct sanitizer_synchronize_data *data);
+void on_launch(uint32_t id, const struct sanitizer_launch_data *data);
+void on_memcpy(const struct sanitizer_memcpy_data *data);
+void on_memset(const struct sanitizer_memset_data *data);
+void on_event(uint32_t id, const struct sanitizer_event_data *data);
+void on_graph(uint32_t id, const void *data);
+
+/* Ends the copy or memset that the thread's call has in progress. */
+void transfer_return(struct thread *thread);
+/* A wait for an event that was never recorded: the driver tells nothing of it. */
+void unrecorded_wait(struct thread *thread, CUstream stream, CUevent event, bool per_thread);
+
+/* The thread enters the driver's call that submits a host function, leaves it. */
+void hostfunc_enter(struct thread *thread, const struct call_frame *frame);
+void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok);
+
+/* A variable of a module lies at `address`. */
+void resource_variable(uint64_t address, uint64_t size, const char *name, bool is_managed);
+
+/* The number of error findings so far; waits until all that is in the trace is judged. */
+uint64_t capture_ask_findings(uint32_t thread);
+
+static inline struct caller calls_caller(struct thread *thread)
+{
+    struct caller caller = {thread->id, calls_site(thread)};
+    return caller;
+}
+
+#endif

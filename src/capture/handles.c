@@ -1,0 +1,350 @@
+/* One table for each kind: a map from handle to an index or id, and for streams an array of facts.
+ *
+ * Invariant: a stream that is in the table with an id has its stream_create in the trace and no
+ * stream_destroy. Default streams, and streams that the driver makes for itself, have no id until
+ * an item goes to them. Cost: one or two look-ups in a hash map; linear in streams only where an
+ * argument names the per-thread default stream. */
+#include "capture/handles.h"
+
+#include "capture/emit.h"
+
+#include "base/arena.h"
+#include "base/demangle.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+struct context_facts {
+    CUcontext context; /* NULL: destroyed */
+    struct sanitizer_stream *legacy;
+};
+
+struct stream_facts {
+    struct sanitizer_stream *handle; /* NULL: destroyed, the place is free */
+    CUstream stream;                 /* the public handle; NULL: a stream of the driver's */
+    CUcontext context;
+    uint32_t id;      /* 0: not in the trace */
+    uint32_t creator; /* thread */
+    bool non_blocking;
+};
+
+static struct {
+    VEC(struct context_facts) contexts; /* id - 1 */
+    VEC(struct stream_facts) streams;
+    struct map by_handle, by_public; /* to index + 1 of streams */
+    uint32_t stream_count;           /* ids given */
+    uint32_t captures;               /* in progress */
+    VEC(struct event_facts) events;  /* id - 1 */
+    struct map event_ids;            /* CUevent to id */
+    struct map kernels;              /* CUfunction to its name */
+    struct map names;                /* hash of a mangled name to struct kernel_name */
+    struct arena arena;              /* of names: for good */
+} tables;
+
+struct kernel_name {
+    const char *mangled, *name;
+    struct kernel_name *next; /* of the same hash */
+};
+
+static uint64_t key_of(const void *handle)
+{
+    return (uint64_t)(uintptr_t)handle;
+}
+
+void handles_add_context(CUcontext context, struct sanitizer_stream *legacy)
+{
+    uint32_t id = handles_context(context);
+    if (id <= tables.contexts.count) {
+        tables.contexts.items[id - 1].legacy = legacy;
+    }
+}
+
+void handles_remove_context(CUcontext context)
+{
+    for (size_t i = 0; i < tables.contexts.count; i++) {
+        if (tables.contexts.items[i].context == context) {
+            tables.contexts.items[i].context = NULL;
+        }
+    }
+}
+
+uint32_t handles_context(CUcontext context)
+{
+    for (size_t i = 0; context && i < tables.contexts.count; i++) {
+        if (tables.contexts.items[i].context == context) {
+            return (uint32_t)i + 1;
+        }
+    }
+    if (!context || !VEC_PUSH(&tables.contexts, (struct context_facts){.context = context})) {
+        return 1;
+    }
+    return (uint32_t)tables.contexts.count;
+}
+
+static struct stream_facts *find_stream(struct sanitizer_stream *handle)
+{
+    const uint64_t *at = map_find(&tables.by_handle, key_of(handle));
+    return at ? &tables.streams.items[*at - 1] : NULL;
+}
+
+/* Where a new stream's facts go; NULL without memory. */
+static struct stream_facts *place_for(struct sanitizer_stream *handle, CUstream stream)
+{
+    size_t at = 0;
+    while (at < tables.streams.count && tables.streams.items[at].handle) {
+        at++;
+    }
+    if ((at == tables.streams.count && !VEC_PUSH(&tables.streams, (struct stream_facts){0})) ||
+        !map_set(&tables.by_handle, key_of(handle), at + 1) ||
+        (stream && !map_set(&tables.by_public, key_of(stream), at + 1))) {
+        return NULL;
+    }
+    return &tables.streams.items[at];
+}
+
+static bool is_legacy(const struct stream_facts *facts)
+{
+    for (size_t i = 0; i < tables.contexts.count; i++) {
+        if (tables.contexts.items[i].context == facts->context) {
+            return tables.contexts.items[i].legacy == facts->handle;
+        }
+    }
+    return false;
+}
+
+/* Tells the trace of the stream. Default streams are known by what they lack: a public handle. */
+static void begin_stream(struct stream_facts *facts, struct caller caller)
+{
+    struct ssan_event event = {.kind = SSAN_EV_stream_create};
+    bool legacy = !facts->stream && is_legacy(facts);
+    bool per_thread = !facts->stream && !legacy;
+    enum ssan_stream_flavour flavour = legacy                ? SSAN_stream_flavour_LEGACY
+                                       : per_thread          ? SSAN_stream_flavour_PER_THREAD
+                                       : facts->non_blocking ? SSAN_stream_flavour_NON_BLOCKING
+                                                             : SSAN_stream_flavour_BLOCKING;
+    facts->id = ++tables.stream_count;
+    event.stream_create =
+        (struct ssan_ev_stream_create){facts->id,     handles_context(facts->context),
+                                       flavour,       per_thread ? facts->creator : 0,
+                                       caller.thread, caller.site};
+    emit_put(&event);
+}
+
+void handles_add_stream(const struct sanitizer_stream_data *data, bool by_program, unsigned flags,
+                        struct caller caller)
+{
+    struct stream_facts *facts = place_for(data->handle, data->stream);
+    if (!facts) {
+        return;
+    }
+    *facts = (struct stream_facts){.handle = data->handle,
+                                   .stream = data->stream,
+                                   .context = data->context,
+                                   .creator = caller.thread,
+                                   .non_blocking = flags & CUDA_STREAM_NON_BLOCKING};
+    if (by_program) {
+        begin_stream(facts, caller);
+    }
+}
+
+void handles_remove_stream(const struct sanitizer_stream_data *data, struct caller caller)
+{
+    struct stream_facts *facts = find_stream(data->handle);
+    struct ssan_event event = {.kind = SSAN_EV_stream_destroy};
+    if (!facts) {
+        return;
+    }
+    if (facts->id && !is_legacy(facts)) {
+        event.stream_destroy =
+            (struct ssan_ev_stream_destroy){facts->id, caller.thread, caller.site};
+        emit_put(&event);
+    }
+    map_remove(&tables.by_handle, key_of(facts->handle));
+    if (facts->stream) {
+        map_remove(&tables.by_public, key_of(facts->stream));
+    }
+    facts->handle = NULL;
+}
+
+uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_stream *handle,
+                        struct caller caller)
+{
+    struct stream_facts *facts = find_stream(handle);
+    if (!facts) {
+        facts = place_for(handle, stream);
+        if (!facts) {
+            return 0;
+        }
+        *facts = (struct stream_facts){
+            .handle = handle, .stream = stream, .context = context, .creator = caller.thread};
+    }
+    if (!facts->id) {
+        begin_stream(facts, caller);
+    }
+    return facts->id;
+}
+
+static struct stream_facts *find_default(CUcontext context, bool per_thread, uint32_t thread)
+{
+    for (size_t i = 0; !per_thread && i < tables.contexts.count; i++) {
+        if (tables.contexts.items[i].context == context) {
+            return find_stream(tables.contexts.items[i].legacy);
+        }
+    }
+    for (size_t i = 0; per_thread && i < tables.streams.count; i++) {
+        struct stream_facts *facts = &tables.streams.items[i];
+        if (facts->handle && facts->id && !facts->stream && facts->context == context &&
+            facts->creator == thread && !is_legacy(facts)) {
+            return facts;
+        }
+    }
+    return NULL;
+}
+
+uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_thread,
+                                 struct caller caller)
+{
+    struct stream_facts *facts;
+    const uint64_t *at;
+    if (!stream || stream == CUDA_STREAM_LEGACY || stream == CUDA_STREAM_PER_THREAD) {
+        bool own = stream == CUDA_STREAM_PER_THREAD || (!stream && per_thread);
+        facts = find_default(context, own, caller.thread);
+    } else {
+        at = map_find(&tables.by_public, key_of(stream));
+        facts = at ? &tables.streams.items[*at - 1] : NULL;
+    }
+    if (facts && !facts->id) {
+        begin_stream(facts, caller); /* a join of the legacy stream covers the blocking ones */
+    }
+    return facts ? facts->id : 0;
+}
+
+void handles_capture(bool begins)
+{
+    if (begins) {
+        tables.captures++;
+    } else if (tables.captures > 0) {
+        tables.captures--;
+    }
+}
+
+bool handles_is_capturing(void)
+{
+    return tables.captures > 0;
+}
+
+void handles_add_event(CUevent event, unsigned flags, struct caller caller)
+{
+    struct ssan_event out = {.kind = SSAN_EV_event_create};
+    struct event_facts facts = {.id = (uint32_t)tables.events.count + 1};
+    if (!VEC_PUSH(&tables.events, facts) || !map_set(&tables.event_ids, key_of(event), facts.id)) {
+        return;
+    }
+    out.event_create = (struct ssan_ev_event_create){facts.id, flags, caller.thread, caller.site};
+    emit_put(&out);
+}
+
+void handles_remove_event(CUevent event, struct caller caller)
+{
+    struct ssan_event out = {.kind = SSAN_EV_event_destroy};
+    const struct event_facts *facts = handles_find_event(event);
+    if (facts) {
+        out.event_destroy = (struct ssan_ev_event_destroy){facts->id, caller.thread, caller.site};
+        emit_put(&out);
+        map_remove(&tables.event_ids, key_of(event));
+    }
+}
+
+struct event_facts *handles_find_event(CUevent event)
+{
+    const uint64_t *id = map_find(&tables.event_ids, key_of(event));
+    return id ? &tables.events.items[*id - 1] : NULL;
+}
+
+struct event_facts *handles_event(CUevent event, struct caller caller)
+{
+    struct event_facts *facts = handles_find_event(event);
+    if (!facts) {
+        handles_add_event(event, 0, caller);
+        facts = handles_find_event(event);
+    }
+    return facts;
+}
+
+bool handles_find_object(const void *handle, CUcontext context, struct caller caller,
+                         enum ssan_object *kind, uint64_t *id)
+{
+    CUcontext in = context                     ? context
+                   : tables.contexts.count > 0 ? tables.contexts.items[0].context
+                                               : NULL;
+    CUstream stream = (CUstream)(uintptr_t)handle;
+    const struct event_facts *event = handles_find_event((CUevent)(uintptr_t)handle);
+    uint32_t found = handle ? handles_stream_argument(in, stream, false, caller) : 0;
+    *kind = found ? SSAN_object_STREAM : SSAN_object_EVENT;
+    *id = found ? found : event ? event->id : 0;
+    return *id != 0;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0, word = 0;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        word = word << 8 | (unsigned char)text[i];
+        if (i % 8 == 7) {
+            hash = hash_mix(hash, word);
+            word = 0;
+        }
+    }
+    return hash_mix(hash_mix(hash, word), length);
+}
+
+/* The name of a mangled one, made once. */
+static const char *intern_name(const char *mangled)
+{
+    uint64_t hash = hash_text(mangled);
+    const uint64_t *first = map_find(&tables.names, hash);
+    struct kernel_name *head = first ? (struct kernel_name *)(uintptr_t)*first : NULL;
+    struct kernel_name *made;
+    for (struct kernel_name *at = head; at; at = at->next) {
+        if (strcmp(at->mangled, mangled) == 0) {
+            return at->name;
+        }
+    }
+    made = arena_alloc(&tables.arena, sizeof *made);
+    if (!made) {
+        return "";
+    }
+    made->mangled = arena_strdup(&tables.arena, mangled);
+    made->name = demangle_name(&tables.arena, mangled);
+    made->next = head;
+    if (!made->mangled || !made->name || !map_set(&tables.names, hash, (uint64_t)(uintptr_t)made)) {
+        return made->name ? made->name : "";
+    }
+    return made->name;
+}
+
+const char *handles_kernel_name(CUfunction function, const char *mangled)
+{
+    const uint64_t *known = map_find(&tables.kernels, key_of(function));
+    const char *name;
+    if (known) {
+        return (const char *)(uintptr_t)*known;
+    }
+    name = mangled ? intern_name(mangled) : "";
+    (void)map_set(&tables.kernels, key_of(function), (uint64_t)(uintptr_t)name);
+    return name;
+}
+
+void handles_forget_kernels(void)
+{
+    map_finish(&tables.kernels);
+    memset(&tables.kernels, 0, sizeof tables.kernels);
+}
+
+void handles_detach(void)
+{
+    memset(&tables, 0, sizeof tables); /* what it held stays, unused */
+}

@@ -1,0 +1,65 @@
+/* Handles of the driver as ids of the trace, and names of kernels.
+ *
+ * A stream is known by its unique handle while it lives; the same pointer may come back for a new
+ * one after its end. Everything here is under the lock of emit.h; events that are due (a default
+ * stream at its first use) are put by it. */
+#ifndef SSAN_CAPTURE_HANDLES_H
+#define SSAN_CAPTURE_HANDLES_H
+
+#include "capture/sanitizer_abi.h"
+#include "trace/event.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Who asks, for the events. */
+struct caller {
+    uint32_t thread, site;
+};
+
+/* What the trace knows of an event. */
+struct event_facts {
+    uint32_t id;
+    bool recorded; /* by a record that was no part of a capture */
+};
+
+/* A context begins; `legacy` is its legacy default stream. */
+void handles_add_context(CUcontext context, struct sanitizer_stream *legacy);
+void handles_remove_context(CUcontext context);
+/* The id of a context, made when it is new. NULL: the first one. */
+uint32_t handles_context(CUcontext context);
+
+/* A stream was made: by a call of the program with these flags, or (public NULL) by the driver. */
+void handles_add_stream(const struct sanitizer_stream_data *data, bool by_program, unsigned flags,
+                        struct caller caller);
+void handles_remove_stream(const struct sanitizer_stream_data *data, struct caller caller);
+/* The id of a stream that an item goes to, with its stream_create when this is its first use. */
+uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_stream *handle,
+                        struct caller caller);
+/* What the argument of a call means: 0 when nothing can have been submitted to it. */
+uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_thread,
+                                 struct caller caller);
+/* A capture into a graph begins, ends: meanwhile calls may add nodes and submit nothing. */
+void handles_capture(bool begins);
+bool handles_is_capturing(void);
+
+void handles_add_event(CUevent event, unsigned flags, struct caller caller);
+void handles_remove_event(CUevent event, struct caller caller);
+/* Made when it is new (it came from another process). Valid while the lock is held; NULL without
+ * memory. */
+struct event_facts *handles_event(CUevent event, struct caller caller);
+/* NULL: never seen. */
+struct event_facts *handles_find_event(CUevent event);
+
+/* The public handle as an object of the trace; false when it is neither stream nor event. */
+bool handles_find_object(const void *handle, CUcontext context, struct caller caller,
+                         enum ssan_object *kind, uint64_t *id);
+
+/* The name of a kernel for people; lives as long as the process. */
+const char *handles_kernel_name(CUfunction function, const char *mangled);
+/* Functions of a module may have gone: their handles may come back with other names. */
+void handles_forget_kernels(void);
+
+void handles_detach(void);
+
+#endif
