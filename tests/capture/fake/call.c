@@ -1,0 +1,81 @@
+/* Entry and exit of API calls, initialisation, failures on demand. */
+#include "capture/fake/fake.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local bool is_initialising;
+static atomic_int next_failure;
+static atomic_int sticky;
+
+/* What a driver does in cuInit: the injected library is loaded and called. Without its function it
+ * is unloaded again. */
+static void initialise(void)
+{
+    is_initialising = true;
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (path && !library) {
+        fprintf(stderr, "fake driver: %s\n", dlerror());
+    }
+    if (library) {
+        int (*inject)(void) = NULL;
+        *(void **)&inject = dlsym(library, "InitializeInjection");
+        if (!inject || !inject()) {
+            fprintf(stderr, "fake driver: %s has not been initialised\n", path);
+            dlclose(library);
+        }
+    }
+    fake_tell(SANITIZER_RESOURCE, SANITIZER_INIT_FINISHED, NULL);
+    is_initialising = false;
+}
+
+void fake_enter(struct fake_call *call, uint32_t domain, uint32_t id, const char *name,
+                const void *params, const char *symbol)
+{
+    if (!is_initialising) {
+        pthread_once(&once, initialise);
+    }
+    *call = (struct fake_call){.domain = domain, .id = id};
+    /* The name of a kernel is there for launches only; of other calls nobody may read it. */
+    call->data = (struct sanitizer_api_data){.site = SANITIZER_API_ENTER,
+                                             .function = name,
+                                             .params = params,
+                                             .symbol = symbol ? symbol : (const char *)1,
+                                             .context = (CUcontext)fake_current()};
+    fake_tell(domain, id, &call->data);
+}
+
+int fake_exit(struct fake_call *call, int result)
+{
+    call->result = result;
+    call->data.site = SANITIZER_API_EXIT;
+    call->data.result = &call->result;
+    call->data.context = (CUcontext)fake_current();
+    fake_tell(call->domain, call->id, &call->data);
+    return result;
+}
+
+void fake_fail(int code)
+{
+    atomic_store(&next_failure, code);
+}
+
+void fake_fault(int code)
+{
+    atomic_store(&sticky, code);
+}
+
+int fake_failure(void)
+{
+    int code = atomic_load(&sticky);
+    return code ? code : atomic_exchange(&next_failure, 0);
+}
+
+int fake_sticky(void)
+{
+    return atomic_load(&sticky);
+}

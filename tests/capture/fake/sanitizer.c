@@ -1,0 +1,310 @@
+/* The sanitizer API of the fake driver: one subscriber, what it has enabled, its memory.
+ *
+ * FAKE_LAYOUT=green in the environment makes it a library from 13.1 on: three structs have a member
+ * more in the middle, and callbacks that came with it may be enabled. */
+#include "capture/fake/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { DOMAINS = SANITIZER_DOMAIN_END, IDS = 1024 };
+
+struct sanitizer_subscriber {
+    sanitizer_callback *callback;
+    void *user;
+    bool enabled[DOMAINS][IDS];
+    uint32_t patches; /* instructions of modules that are patched */
+};
+
+static struct sanitizer_subscriber subscriber;
+static bool is_subscribed;
+
+/* Every function of the table is defined here with its own parameters. */
+#define CALL(need, member, symbol, parameters) EXPORTED uint32_t symbol parameters;
+#include "capture/sanitizer_api.def"
+
+static bool has_green(void)
+{
+    const char *layout = getenv("FAKE_LAYOUT");
+    return layout && !strcmp(layout, "green");
+}
+
+/* Ids of a domain that exist, as the real library says: [1, end). */
+static uint32_t id_end(uint32_t domain)
+{
+    static const uint32_t ends[DOMAINS] = {0, 807, 523, 29, 3, 4, 2, 2, 2, 2, 8, 6, 4};
+    static const uint32_t green_ends[DOMAINS] = {0, 824, 549, 32, 4, 4, 2, 2, 4, 2, 8, 11, 4};
+    return domain < DOMAINS ? (has_green() ? green_ends : ends)[domain] : 0;
+}
+
+uint32_t sanitizerGetResultString(uint32_t result, const char **text)
+{
+    *text = result == SANITIZER_OK ? "no error" : "an error of the fake library";
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerSubscribe(struct sanitizer_subscriber **out, sanitizer_callback *callback,
+                            void *user)
+{
+    if (getenv("FAKE_SUBSCRIBE")) {
+        return (uint32_t)atoi(getenv("FAKE_SUBSCRIBE"));
+    }
+    if (is_subscribed) {
+        return SANITIZER_LIMIT_REACHED;
+    }
+    is_subscribed = true;
+    subscriber.callback = callback;
+    subscriber.user = user;
+    *out = &subscriber;
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerUnsubscribe(struct sanitizer_subscriber *which)
+{
+    if (!which || which != &subscriber || !is_subscribed) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    is_subscribed = false;
+    memset(subscriber.enabled, 0, sizeof(subscriber.enabled));
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerGetCallbackState(uint32_t *enabled, struct sanitizer_subscriber *which,
+                                   uint32_t domain, uint32_t id)
+{
+    if (!is_subscribed || !id || id >= id_end(domain)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    *enabled = which->enabled[domain][id];
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerEnableCallback(uint32_t enable, struct sanitizer_subscriber *which,
+                                 uint32_t domain, uint32_t id)
+{
+    if (!is_subscribed || !id || id >= id_end(domain)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    which->enabled[domain][id] = enable;
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerEnableDomain(uint32_t enable, struct sanitizer_subscriber *which, uint32_t domain)
+{
+    if (!is_subscribed || !id_end(domain)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    for (uint32_t id = 1; id < IDS; id++) {
+        which->enabled[domain][id] = enable;
+    }
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerEnableAllDomains(uint32_t enable, struct sanitizer_subscriber *which)
+{
+    for (uint32_t domain = 1; domain < DOMAINS; domain++) {
+        sanitizerEnableDomain(enable, which, domain);
+    }
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerIsInsideRecursiveCallback(uint32_t *inside)
+{
+    *inside = 0;
+    return SANITIZER_OK;
+}
+
+void fake_tell(uint32_t domain, uint32_t id, const void *data)
+{
+    if (is_subscribed && subscriber.enabled[domain][id]) {
+        subscriber.callback(subscriber.user, domain, id, data);
+    }
+}
+
+void fake_tell_stream(uint32_t id, struct fake_stream *stream)
+{
+    CUstream handle = id == SANITIZER_STREAM_DESTROY_FINISHED ? NULL : fake_handle(stream);
+    if (has_green()) {
+        const void *data[4] = {stream->context, NULL, handle, stream};
+        fake_tell(SANITIZER_RESOURCE, id, data);
+        return;
+    }
+    const void *data[3] = {stream->context, handle, stream};
+    fake_tell(SANITIZER_RESOURCE, id, data);
+}
+
+void fake_tell_context(uint32_t id, struct fake_context *context)
+{
+    if (has_green()) {
+        struct {
+            void *context, *green;
+            int device;
+        } data = {context, NULL, context->device};
+        fake_tell(SANITIZER_RESOURCE, id, &data);
+        return;
+    }
+    struct sanitizer_context_data data = {(CUcontext)context, context->device};
+    fake_tell(SANITIZER_RESOURCE, id, &data);
+}
+
+void fake_tell_event(uint32_t id, struct fake_event *event, struct fake_context *context,
+                     struct fake_stream *stream)
+{
+    CUstream handle = stream ? fake_handle(stream) : NULL;
+    if (has_green()) {
+        const void *data[5] = {event, context, NULL, handle, stream};
+        fake_tell(SANITIZER_EVENTS, id, data);
+        return;
+    }
+    const void *data[4] = {event, context, handle, stream};
+    fake_tell(SANITIZER_EVENTS, id, data);
+}
+
+/* -- patches: kept, never run; fake_access calls what fake_set_patch was given
+ * --------------------*/
+
+uint32_t sanitizerAddPatchesFromFile(const char *path, CUcontext context)
+{
+    return path && path[0] ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+}
+
+uint32_t sanitizerAddPatches(const void *image, CUcontext context)
+{
+    return image ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+}
+
+uint32_t sanitizerPatchInstructions(uint32_t instruction, CUmodule module,
+                                    const char *device_function)
+{
+    if (instruction == 0 || instruction > 40 || !device_function) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    subscriber.patches++;
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerPatchModule(CUmodule module)
+{
+    return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+}
+
+uint32_t sanitizerUnpatchModule(CUmodule module)
+{
+    return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+}
+
+uint32_t sanitizerSetCallbackData(CUfunction function, const void *user)
+{
+    fake_set_function_user(function, user);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerSetLaunchCallbackData(struct sanitizer_launch *launch, CUfunction function,
+                                        struct sanitizer_stream *stream, const void *user)
+{
+    if (!launch || !function) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
+    fake_set_launch_user(launch, user);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerSetDeviceGraphData(CUgraphExec graph, struct sanitizer_stream *stream,
+                                     const void *user)
+{
+    return SANITIZER_OK;
+}
+
+/* A kernel's code lies where its description does. */
+uint32_t sanitizerGetFunctionPcAndSize(CUmodule module, const char *function, uint64_t *pc,
+                                       uint64_t *size)
+{
+    *pc = UINT64_C(0x700000000000);
+    *size = 4096;
+    return function ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+}
+
+uint32_t sanitizerGetCallbackPcAndSize(CUcontext context, const char *device_function, uint64_t *pc,
+                                       uint64_t *size)
+{
+    *pc = UINT64_C(0x710000000000);
+    *size = 4096;
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerGetFunctionLoadedStatus(CUfunction function, uint32_t *status)
+{
+    *status = 2;
+    return SANITIZER_OK;
+}
+
+/* -- memory and streams
+ * ---------------------------------------------------------------------------*/
+
+uint32_t sanitizerAlloc(CUcontext context, void **pointer, size_t size)
+{
+    *pointer = fake_allocate(size);
+    return *pointer ? SANITIZER_OK : SANITIZER_OUT_OF_MEMORY;
+}
+
+uint32_t sanitizerAllocHost(CUcontext context, void **pointer, size_t size)
+{
+    *pointer = calloc(1, size);
+    return *pointer ? SANITIZER_OK : SANITIZER_OUT_OF_MEMORY;
+}
+
+uint32_t sanitizerFree(CUcontext context, void *pointer)
+{
+    fake_release_block(pointer);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerFreeHost(CUcontext context, void *pointer)
+{
+    free(pointer);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_t size,
+                                          struct sanitizer_stream *stream)
+{
+    memcpy(destination, source, size);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerMemcpyDeviceToHost(void *destination, void *source, size_t size,
+                                     struct sanitizer_stream *stream)
+{
+    memcpy(destination, source, size);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerMemset(void *pointer, int value, size_t size, struct sanitizer_stream *stream)
+{
+    memset(pointer, value, size);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerStreamSynchronize(struct sanitizer_stream *stream)
+{
+    fake_wait(((struct fake_stream *)stream)->last);
+    return SANITIZER_OK;
+}
+
+uint32_t sanitizerGetStream(struct sanitizer_stream *handle, CUstream *stream)
+{
+    *stream = fake_handle((struct fake_stream *)handle);
+    return SANITIZER_OK;
+}
+
+/* May make the per-thread default stream, and tells so before it returns. */
+uint32_t sanitizerGetStreamHandle(CUcontext context, CUstream stream,
+                                  struct sanitizer_stream **handle)
+{
+    int error = 0;
+    struct fake_stream *found = fake_stream(stream, false, &error);
+    *handle = (struct sanitizer_stream *)found;
+    return error ? SANITIZER_INVALID_PARAMETER : SANITIZER_OK;
+}
