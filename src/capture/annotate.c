@@ -9,8 +9,9 @@
 #include "capture/emit.h"
 #include "trace/annotation.h"
 
-static void tell_name(struct thread *thread, const void *object, const char *text)
+void annotate_name(const void *object, const char *text)
 {
+    struct thread *thread = calls_thread();
     enum ssan_object kind;
     uint64_t id;
     struct caller caller = calls_caller(thread);
@@ -34,7 +35,7 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     }
     thread = calls_thread();
     if (kind == SSAN_ANNOTATE_NAME_POINTER) {
-        tell_name(thread, object, text);
+        annotate_name(object, text);
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
         return capture_ask_findings(thread->id);
     } else if (annotation_event(&annotation, thread->id,

@@ -7,6 +7,8 @@
 #include "capture/handles.h"
 #include "capture/sanitizer_abi.h"
 
+#include "trace/observe_plan.h"
+
 /* The library that called; valid once callbacks come. */
 extern struct sanitizer_api capture_api;
 
@@ -30,6 +32,11 @@ void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool 
 
 /* A variable of a module lies at `address`. */
 void resource_variable(uint64_t address, uint64_t size, const char *name, bool is_managed);
+
+/* What of the run is observed: read from the session at the first call. Any thread. */
+const struct observe_plan *capture_plan(void);
+/* The program's name for a stream, an event or a block. */
+void annotate_name(const void *object, const char *text);
 
 /* The number of error findings so far; waits until all that is in the trace is judged. */
 uint64_t capture_ask_findings(uint32_t thread);

@@ -9,12 +9,12 @@
 #include "capture/emit.h"
 #include "capture/gate.h"
 #include "capture/memory.h"
+#include "capture/nvtx.h"
 #include "capture/observe.h"
 #include "capture/stack.h"
 
 #include "trace/leaving.h"
 #include "trace/message.h"
-#include "trace/observe_plan.h"
 #include "trace/session.h"
 
 #include <dlfcn.h>
@@ -35,9 +35,10 @@ static struct {
     atomic_bool listens; /* callbacks are for us */
     struct control_page *page;
     struct writer *writer;
+    pthread_once_t plan_once;
     struct observe_plan plan;
     bool plan_failed;
-} session;
+} session = {.plan_once = PTHREAD_ONCE_INIT};
 
 int InitializeInjection(void);
 
@@ -128,7 +129,7 @@ static void start(enum ssan_accesses accesses, const char *failed)
                          (struct ssan_ev_process){.source = SSAN_producer_GPU,
                                                   .accesses = accesses,
                                                   .host = SSAN_host_scope_OFF,
-                                                  .schedule = ssan_str("as it comes"),
+                                                  .schedule = ssan_str("gpu"),
                                                   .altered = ssan_str("")});
     emit_open(writer_sink(session.writer));
     if (!stack_open(writer_sink(session.writer))) {
@@ -147,6 +148,28 @@ static void start(enum ssan_accesses accesses, const char *failed)
     }
     atomic_store(&session.listens, true);
     enable_all();
+    if (nvtx_is_inside()) {
+        observe_window(true);
+    }
+}
+
+static void read_plan(void)
+{
+    const char *directory = getenv(CONTROL_ENV);
+    struct ssan_error err = {0};
+    observe_plan_init(&session.plan);
+    if (directory && *directory && observe_plan_read(&session.plan, directory, &err) != SSAN_OK) {
+        message_tell(err.text);
+        observe_plan_finish(&session.plan);
+        observe_plan_init(&session.plan);
+        session.plan_failed = true;
+    }
+}
+
+const struct observe_plan *capture_plan(void)
+{
+    pthread_once(&session.plan_once, read_plan);
+    return &session.plan;
 }
 
 /* What the process is observed with; the text of what is missing, or NULL. */
@@ -157,13 +180,7 @@ static const char *prepare(const char *directory, enum ssan_accesses *accesses,
     const char *path = getenv(SANITIZER_ENV);
     struct observe_setup setup = {&capture_api, &session.plan, patches, folder};
     snprintf(folder, sizeof folder, "%s", directory);
-    observe_plan_init(&session.plan);
-    if (observe_plan_read(&session.plan, directory, err) != SSAN_OK) {
-        message_tell(err->text);
-        observe_plan_finish(&session.plan);
-        observe_plan_init(&session.plan);
-        session.plan_failed = true;
-    }
+    (void)capture_plan();
     if (sanitizer_load(path && *path ? path : "libsanitizer-public.so", &capture_api, err) !=
             SSAN_OK ||
         sanitizer_subscribe(&capture_api, on_callback, NULL, err) != SSAN_OK) {
