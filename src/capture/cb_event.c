@@ -3,10 +3,8 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
-#include "capture/gate.h"
 #include "capture/observe.h"
 
-/* `handle` may be NULL: of a wait that is no item of its stream. */
 static void put_item(struct thread *thread, enum ssan_op_kind kind, uint32_t stream, uint32_t event,
                      struct sanitizer_stream *handle, struct caller caller)
 {
@@ -18,12 +16,7 @@ static void put_item(struct thread *thread, enum ssan_op_kind kind, uint32_t str
                             .thread = caller.thread,
                             .site = caller.site};
     if (stream && event) {
-        uint64_t id = emit_op(&op);
-        if (handle) {
-            gate_item(stream, id, handle, NULL);
-        }
-        emit_closed(id);
-        thread->accepted++;
+        emit_closed(item_put(thread, &op, handle, NULL));
     }
 }
 

@@ -6,6 +6,17 @@
 #include "capture/gate.h"
 #include "capture/observe.h"
 
+uint64_t item_put(struct thread *thread, struct ssan_ev_op *op, struct sanitizer_stream *handle,
+                  const struct sanitizer_launch_data *launch)
+{
+    uint64_t id = op->stream ? emit_op(op) : 0;
+    thread->accepted++;
+    if (id) {
+        gate_item(op->stream, id, handle ? handle : handles_of_stream(op->stream), launch);
+    }
+    return id;
+}
+
 static void on_begin(const struct sanitizer_launch_data *data)
 {
     struct thread *thread = calls_thread();
@@ -25,12 +36,8 @@ static void on_begin(const struct sanitizer_launch_data *data)
     name = handles_kernel_name(data->function, data->name);
     op.name = ssan_str(name);
     op.stream = handles_stream(data->context, data->stream, data->handle, caller);
-    thread->launch = op.stream ? emit_op(&op) : 0;
-    if (thread->launch) {
-        gate_item(op.stream, thread->launch, data->handle, data);
-    }
+    thread->launch = item_put(thread, &op, data->handle, data);
     emit_unlock();
-    thread->accepted++;
     if (thread->launch && !observe_launch(thread->launch, name, data)) {
         emit_closed(thread->launch);
         thread->launch = 0;

@@ -4,7 +4,6 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
-#include "capture/gate.h"
 
 #include <string.h>
 
@@ -53,12 +52,8 @@ static uint64_t put(struct thread *thread, struct ssan_ev_op *op, bool is_async,
     op->site = caller.site;
     emit_lock();
     op->stream = handles_stream(context, stream, handle, caller);
-    thread->transfer = op->stream ? emit_op(op) : 0;
-    if (thread->transfer) {
-        gate_item(op->stream, op->op, handle, NULL);
-    }
+    thread->transfer = item_put(thread, op, handle, NULL);
     emit_unlock();
-    thread->accepted++;
     return thread->transfer;
 }
 

@@ -21,6 +21,10 @@ void on_memset(const struct sanitizer_memset_data *data);
 void on_event(uint32_t id, const struct sanitizer_event_data *data);
 void on_graph(uint32_t id, const void *data);
 
+/* Puts an item of a stream and tells the gates, in one order. `handle` NULL: it is found. `launch`:
+ * of a kernel. Lock of emit.h held. 0: not put, the op names no stream. */
+uint64_t item_put(struct thread *thread, struct ssan_ev_op *op, struct sanitizer_stream *handle,
+                  const struct sanitizer_launch_data *launch);
 /* Ends the copy or memset that the thread's call has in progress. */
 void transfer_return(struct thread *thread);
 /* A wait for an event that was never recorded: the driver tells nothing of it. */

@@ -221,6 +221,16 @@ uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_th
     return facts ? facts->id : 0;
 }
 
+struct sanitizer_stream *handles_of_stream(uint32_t id)
+{
+    for (size_t i = 0; i < tables.streams.count; i++) {
+        if (tables.streams.items[i].handle && tables.streams.items[i].id == id) {
+            return tables.streams.items[i].handle;
+        }
+    }
+    return NULL;
+}
+
 void handles_capture(bool begins)
 {
     if (begins) {

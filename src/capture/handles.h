@@ -39,6 +39,8 @@ uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_str
 /* What the argument of a call means: 0 when nothing can have been submitted to it. */
 uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_thread,
                                  struct caller caller);
+/* The unique handle of a stream of the trace; NULL once it is destroyed. */
+struct sanitizer_stream *handles_of_stream(uint32_t id);
 /* A capture into a graph begins, ends: meanwhile calls may add nodes and submit nothing. */
 void handles_capture(bool begins);
 bool handles_is_capturing(void);

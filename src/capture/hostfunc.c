@@ -83,7 +83,7 @@ static uint64_t put_item(struct thread *thread, const struct call_frame *frame, 
     if (!handles_is_capturing()) {
         op.stream =
             handles_stream_argument(thread->context, stream, frame->call->per_thread, caller);
-        id = op.stream ? emit_op(&op) : 0;
+        id = item_put(thread, &op, NULL, NULL);
     }
     emit_unlock();
     return id;
@@ -117,7 +117,6 @@ void hostfunc_enter(struct thread *thread, const struct call_frame *frame)
     }
     hostfunc->user = made;
     thread->hostfunc = made;
-    thread->accepted++;
 }
 
 void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok)
