@@ -19,6 +19,7 @@ struct api_call {
     bool per_thread; /* a NULL stream is the per-thread one */
     bool has_array;  /* may copy to or from an array, of which no callback tells */
     bool is_batch;
+    bool has_attributes; /* of launches: struct cuda_launch_ex_params */
 };
 
 /* How many rows there are; NULL behind the last. */

@@ -141,6 +141,27 @@ static void unsupported(struct thread *thread, const struct api_call *call)
     emit_unsupported(call->name, thread->id, calls_site(thread));
 }
 
+/* Launch attributes that take order away or give it where no item ends (R-PDL-1, 9, 10). */
+static void leave_launch(struct thread *thread, const struct call_frame *frame)
+{
+    const struct cuda_launch_config *config;
+    if (frame->call->domain != SANITIZER_DRIVER_API || !frame->call->has_attributes ||
+        thread->accepted == 0) {
+        return;
+    }
+    config = ((const struct cuda_launch_ex_params *)frame->params)->config;
+    for (unsigned int i = 0; config && config->attributes && i < config->attribute_count; i++) {
+        const struct cuda_launch_attribute *attribute = &config->attributes[i];
+        if (attribute->id == CUDA_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+            attribute->id == CUDA_ATTRIBUTE_LAUNCH_COMPLETION_EVENT ||
+            (attribute->id == CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION &&
+             attribute->value.number)) {
+            emit_unsupported("programmatic dependent launch", thread->id, calls_site(thread));
+            return;
+        }
+    }
+}
+
 /* The outermost call has succeeded. */
 static void leave_well(struct thread *thread, const struct call_frame *frame)
 {
@@ -250,6 +271,8 @@ static void leave(struct thread *thread, const struct api_call *call,
         hostfunc_leave(thread, &frame, result == 0);
     } else if (call->class == API_GLOBAL && result == 0) {
         leave_global(&frame);
+    } else if (call->class == API_LAUNCH && result == 0) {
+        leave_launch(thread, &frame);
     }
     if (thread->depth == 1) {
         leave_join(thread, result == 0);

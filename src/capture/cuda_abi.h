@@ -362,13 +362,31 @@ struct cuda_driver_launch_params {
 #define CUDA_LAUNCH_BUFFER_POINTER ((void *)(uintptr_t)1) /* the next is the byte buffer */
 #define CUDA_LAUNCH_BUFFER_SIZE    ((void *)(uintptr_t)2) /* the next is a size_t pointer */
 
+enum cuda_launch_attribute_id {
+    CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION =
+        6, /* number != 0: may begin before its forerunner ends */
+    CUDA_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
+    CUDA_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12
+};
+
+/* One of the attributes of a launch. */
+struct cuda_launch_attribute {
+    uint32_t id; /* enum cuda_launch_attribute_id, and others */
+    union {
+        int32_t number;
+        uint64_t words[8];
+    } value;
+};
+
+static_assert(sizeof(struct cuda_launch_attribute) == 72, "the driver's CUlaunchAttribute");
+
 /* What cuLaunchKernelEx's first argument points to. */
 struct cuda_launch_config {
     unsigned int grid_x, grid_y, grid_z;
     unsigned int block_x, block_y, block_z;
     unsigned int shared_bytes;
     CUstream stream;
-    const void *attributes;
+    const struct cuda_launch_attribute *attributes;
     unsigned int attribute_count;
 };
 
