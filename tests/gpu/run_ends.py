@@ -31,7 +31,8 @@ class Ends:
         listing = execute([TOOL, "dump", trace], timeout=TIMEOUT_S)
         done.verdict = (done.stderr.strip().splitlines() or [""])[-1]
         done.about = f"exit {done.returncode}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}--- dump: exit {listing.returncode}: {listing.stderr}"
-        print(f"{how:<10} exit {done.returncode}: {done.verdict[:220]}", flush=True)
+        how = " ".join([how, *(f"cut behind {point}" for point in (env or {}).values())])
+        print(f"{how:<20} exit {done.returncode}: {done.verdict[:220]}", flush=True)
         if OPTIONS.keep:
             (OPTIONS.keep / f"{trace.stem}.txt").write_text(done.about + listing.stdout, encoding="utf-8")
         return done, listing

@@ -11,7 +11,7 @@ import time
 import torch
 from torch import nn
 
-ROUNDS = int(os.environ.get("ROUNDS", 5))
+ROUNDS = int(os.environ.get("ROUNDS", 10))
 torch.manual_seed(7)
 
 
