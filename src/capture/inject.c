@@ -125,12 +125,16 @@ static void enable_all(void)
 
 static void start(enum ssan_accesses accesses, const char *failed)
 {
+    struct strbuf observed = {0};
+    observe_plan_words(&session.plan, &observed);
     session_tell_process(writer_sink(session.writer),
                          (struct ssan_ev_process){.source = SSAN_producer_GPU,
                                                   .accesses = accesses,
                                                   .host = SSAN_host_scope_OFF,
                                                   .schedule = ssan_str("gpu"),
-                                                  .altered = ssan_str("")});
+                                                  .altered = ssan_str(""),
+                                                  .observed = ssan_str(strbuf_text(&observed))});
+    strbuf_finish(&observed);
     emit_open(writer_sink(session.writer));
     if (!stack_open(writer_sink(session.writer))) {
         emit_unsupported("stacks: no memory", 1, 0);

@@ -101,6 +101,7 @@ struct hazard {
 struct engine_totals {
     uint64_t operations, streams, events, buffers, accesses, allocations;
     uint64_t lost[ssan_loss_count], rounded_sets, open_operations;
+    uint64_t footprints;         /* kernels known by their arguments only: with `may` accesses */
     uint32_t submitting_threads; /* host threads that made stream items or joins */
     bool exited;                 /* an `exit` event was seen */
     bool host_accesses;          /* at least one host access was announced */

@@ -93,6 +93,7 @@ static bool fill_run(struct report *report, const struct history *history)
                     : history->host_scope;
     run->schedule = history->schedule;
     run->altered = history->altered;
+    run->observed = history->observed;
     run->infeasible = history->infeasible;
     run->has_exit = history->exited;
     run->exit_code = (int)history->exit_code;

@@ -144,7 +144,7 @@ struct history {
     enum ssan_producer producer;
     enum ssan_accesses accesses;
     enum ssan_host_scope host_scope;
-    const char *schedule, *altered, *infeasible, *fault;
+    const char *schedule, *altered, *observed, *infeasible, *fault;
     uint32_t fault_site, fault_error, exit_code;
     bool exited, cut, strict;
     uint64_t event_count;   /* events of the trace that were read */

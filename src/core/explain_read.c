@@ -270,6 +270,7 @@ static bool on_process(struct reader_state *state, const struct ssan_ev_process 
     history->host_scope = ev->host;
     history->schedule = ev->schedule.length ? read_text(state, ev->schedule) : NULL;
     history->altered = ev->altered.length ? read_text(state, ev->altered) : NULL;
+    history->observed = ev->observed.length ? read_text(state, ev->observed) : NULL;
     for (uint32_t at = 0; at < ev->command.length;) {
         const char *word = ev->command.ptr + at;
         const size_t length = strnlen(word, ev->command.length - at);
@@ -280,7 +281,8 @@ static bool on_process(struct reader_state *state, const struct ssan_ev_process 
         history->command.items[history->command.count++].text = copy;
         at += (uint32_t)length + 1;
     }
-    return (!ev->schedule.length || history->schedule) && (!ev->altered.length || history->altered);
+    return (!ev->schedule.length || history->schedule) &&
+           (!ev->altered.length || history->altered) && (!ev->observed.length || history->observed);
 }
 
 static bool on_unsupported(struct reader_state *state, const struct ssan_ev_unsupported *ev)

@@ -283,6 +283,7 @@ struct run_info {
     enum ssan_host_scope host;
     const char *schedule;   /* NULL: unknown */
     const char *altered;    /* what the run left out or added to the program, NULL: nothing */
+    const char *observed;   /* kernels whose accesses are in the scope, in words; NULL: all */
     const char *infeasible; /* why the listed order could not be followed, NULL: it was */
     bool order_documented, threads_strict;
     uint32_t submitting_threads;

@@ -238,6 +238,9 @@ enum ssan_status on_op(struct engine *engine, const struct ssan_ev_op *event,
     return fine ? SSAN_OK : engine_no_memory(engine, err);
 }
 
+/* The odd ones of the numbers that way_of gives: `may` accesses. */
+#define MAY_WAYS 0xaaaaaaaau
+
 /* The bytes that an open operation has gathered for one way of access; NULL when it isn't open or
  * out of memory. */
 static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access access,
@@ -251,6 +254,7 @@ static struct bytes *way_of(struct engine *engine, uint64_t op, enum ssan_access
     uint32_t way = (uint32_t)access * 2 + (sureness == SSAN_set_sureness_MAY ? 1 : 0);
     struct work *work = slot->work;
     if ((work->used >> way & 1) == 0) {
+        engine->totals.footprints += (way & 1) && (work->used & MAY_WAYS) == 0;
         work->ways[way] = way_create(engine);
         work->used |= work->ways[way] ? 1u << way : 0;
     }

@@ -36,6 +36,8 @@ static json_t *scope_object(struct json_build *build)
     uint32_t host = (uint32_t)verdict_host_scope(report);
     json_put(build, object, "accesses",
              json_text(ssan_enum_word(SSAN_TABLE_accesses, (uint32_t)run->accesses)));
+    json_put(build, object, "kernels", json_text(run->observed));
+    json_put(build, object, "footprint_kernels", json_number(report->totals.footprints));
     json_put(build, object, "host", json_text(ssan_enum_word(SSAN_TABLE_host_scope, host)));
     json_put(build, object, "threads",
              json_string(run->threads_strict           ? "strict"

@@ -243,6 +243,7 @@ static bool merge_run(struct run_info *into, const struct run_info *more, struct
     into->rounded_sets += more->rounded_sets;
     into->trace_bytes += more->trace_bytes;
     into->cut |= more->cut;
+    into->observed = into->observed ? into->observed : more->observed;
     into->accesses = more->accesses < into->accesses ? more->accesses : into->accesses;
     if (more->submitting_threads > into->submitting_threads) {
         into->submitting_threads = more->submitting_threads;
@@ -263,6 +264,7 @@ static void merge_totals(struct engine_totals *into, const struct engine_totals 
     into->buffers += more->buffers;
     into->accesses += more->accesses;
     into->allocations += more->allocations;
+    into->footprints += more->footprints;
     into->host_accesses |= more->host_accesses;
 }
 

@@ -207,8 +207,16 @@ static void add_scope(struct strbuf *out, const struct report *report)
     static const char *const host[ssan_host_scope_count] = {
         "not observed", "as annotated", "at guarded pages only", "precise", "as compiled in"};
     const struct run_info *run = &report->run;
-    strbuf_printf(out, "; device accesses %s, host accesses %s", device[run->accesses],
-                  host[verdict_host_scope(report)]);
+    strbuf_printf(out, "; device accesses %s", device[run->accesses]);
+    if (run->observed) {
+        strbuf_printf(out, " (%s)", run->observed);
+    }
+    if (report->totals.footprints > 0 && run->accesses == SSAN_accesses_EXACT) {
+        strbuf_printf(out, ", %" PRIu64 " kernel%s by %s arguments only", report->totals.footprints,
+                      plural(report->totals.footprints),
+                      report->totals.footprints == 1 ? "its" : "their");
+    }
+    strbuf_printf(out, ", host accesses %s", host[verdict_host_scope(report)]);
     if (run->threads_strict) {
         strbuf_puts(out, ", host threads strict");
     } else if (run->submitting_threads > 1) {

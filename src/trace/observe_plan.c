@@ -242,6 +242,38 @@ void observe_plan_print(const struct observe_plan *plan, struct strbuf *out)
     }
 }
 
+static void add_globs(const struct observe_plan *plan, bool leave_out, const char *before,
+                      struct strbuf *out)
+{
+    const char *gap = before;
+    for (size_t i = 0; i < plan->kernels.count; i++) {
+        if (plan->kernels.items[i].leave_out == leave_out) {
+            strbuf_printf(out, "%s%s", gap, plan->kernels.items[i].glob);
+            gap = ", ";
+        }
+    }
+}
+
+void observe_plan_words(const struct observe_plan *plan, struct strbuf *out)
+{
+    const size_t begin = out->length;
+    add_globs(plan, false, "kernels ", out);
+    add_globs(plan, true, out->length > begin ? " but " : "all kernels but ", out);
+    if (plan->launch_skip || plan->launch_count) {
+        strbuf_printf(out, "%slaunches from %" PRIu64 " on", out->length > begin ? ", " : "",
+                      plan->launch_skip + 1);
+        if (plan->launch_count) {
+            strbuf_printf(out, ", %" PRIu64 " at most", plan->launch_count);
+        }
+    }
+    if (plan->window != OBSERVE_ALWAYS) {
+        strbuf_printf(out, "%sinside %s%s%s", out->length > begin ? ", " : "",
+                      plan->window == OBSERVE_NVTX ? "the NVTX range '" : "profiler windows",
+                      plan->window == OBSERVE_NVTX ? plan->window_name : "",
+                      plan->window == OBSERVE_NVTX ? "'" : "");
+    }
+}
+
 bool observe_plan_fits(const struct observe_plan *plan, const char *kernel)
 {
     bool wants = false, wanted = false;

@@ -75,6 +75,10 @@ bool observe_plan_is_plain(const struct observe_plan *plan);
 /* Appends the text that reads back to the same plan. */
 void observe_plan_print(const struct observe_plan *plan, struct strbuf *out);
 
+/* Appends in words which launches are observed, for the scope of a verdict: "kernels scale* but
+ * scale_half, launches from 3 on, 5 at most"; nothing for all. */
+void observe_plan_words(const struct observe_plan *plan, struct strbuf *out);
+
 /* Whether launches of this kernel are observed, as far as the `kernel` lines go: a match a line, so
  * callers keep the answer. Any thread. */
 bool observe_plan_fits(const struct observe_plan *plan, const char *kernel);

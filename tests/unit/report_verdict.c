@@ -172,6 +172,12 @@ static void scope_is_named(void **state)
     assert_non_null(strstr(line.text, "host accesses as annotated, host threads as observed"));
     assert_non_null(strstr(line.text, "7 byte sets rounded"));
     strbuf_clear(&line);
+    report.run.observed = "kernels a*";
+    report.totals.footprints = 2;
+    verdict_line(&line, &report, &verdict);
+    assert_non_null(strstr(line.text, "; device accesses exact (kernels a*), 2 kernels by their "
+                                      "arguments only, host accesses as annotated"));
+    strbuf_clear(&line);
     report.run.threads_strict = true;
     report.run.order_documented = true;
     verdict_line(&line, &report, &verdict);

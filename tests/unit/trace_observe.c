@@ -188,6 +188,26 @@ static void test_folder(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void words_are(const char *lines, const char *expected)
+{
+    struct observe_plan plan;
+    struct strbuf words = {0};
+    assert_int_equal(parse(&plan, lines, NULL), SSAN_OK);
+    observe_plan_words(&plan, &words);
+    assert_string_equal(strbuf_text(&words), expected);
+    strbuf_finish(&words);
+    observe_plan_finish(&plan);
+}
+
+static void test_words(void **state)
+{
+    words_are("accesses footprint\ngate a\ndevice-memory 7\n", "");
+    words_are("kernel -b\nkernel +a*\nkernel -c\nkernel +d\n", "kernels a*, d but b, c");
+    words_are("kernel -b\nlaunch-count 3\n", "all kernels but b, launches from 1 on, 3 at most");
+    words_are("launch-skip 2\nwindow profiler\n", "launches from 3 on, inside profiler windows");
+    words_are("window nvtx one step\n", "inside the NVTX range 'one step'");
+}
+
 /* Each allocation of a reading fails once: a status, and nothing is lost. */
 static void test_no_memory(void **state)
 {
@@ -212,7 +232,7 @@ int main(void)
         cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_long_pattern),
         cmocka_unit_test(test_first_line),    cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_launches),      cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
