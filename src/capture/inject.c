@@ -60,7 +60,8 @@ static void path_beside(const char *name, char *path, size_t room)
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     struct sanitizer_event_data event;
-    if (!atomic_load_explicit(&session.listens, memory_order_relaxed) || !emit_is_on()) {
+    if (!atomic_load_explicit(&session.listens, memory_order_relaxed) || !emit_is_on() ||
+        observe_is_own_thread()) {
         return;
     }
     switch (domain) {

@@ -51,6 +51,8 @@ void observe_joined(CUcontext context, struct sanitizer_stream *stream);
 /* The process ends normally, the driver still answers: everything is drained, what is unfinished
  * becomes lost. */
 void observe_exit(void);
+/* The calling thread is ours: callbacks on it are no calls of the program. */
+bool observe_is_own_thread(void);
 /* In a forked child: nothing here is ours. */
 void observe_detach(void);
 

@@ -149,3 +149,19 @@ __attribute__((noinline)) uint32_t stack_site(void)
     errno = error;
     return id;
 }
+
+uint32_t stack_intern(const uint64_t *frames, uint32_t count)
+{
+    struct ssan_sink *sink = atomic_load_explicit(&stacks.sink, memory_order_acquire);
+    struct stack stack = {.hash = 1};
+    uint32_t id = 0;
+    if (!sink || count == 0) {
+        return 0;
+    }
+    for (; stack.count < count && stack.count < DEPTH; stack.count++) {
+        stack.frames[stack.count] = frames[stack.count];
+        stack.hash = hash_mix(stack.hash, frames[stack.count]);
+    }
+    (void)find(stack.hash, &id);
+    return id ? id : intern(sink, &stack);
+}

@@ -17,6 +17,10 @@ bool stack_open(struct ssan_sink *sink);
  */
 uint32_t stack_site(void);
 
+/* The id of a site with these frames, which are no host stack: each is a device instruction that
+ * may have made an access (observe_sites.h). Any thread. */
+uint32_t stack_intern(const uint64_t *frames, uint32_t count);
+
 /* In a forked child: no stacks any more. */
 void stack_detach(void);
 

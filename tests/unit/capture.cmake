@@ -17,3 +17,5 @@ add_dependencies(test_capture_stack ssan_test_frames_a ssan_test_frames_b)
 set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_signal_unsafe=0")
 
 ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
+
+ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)

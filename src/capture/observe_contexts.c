@@ -1,0 +1,302 @@
+/* Pools by context, and their drain thread.
+ *
+ * The thread drains every TICK_MS while launches are in flight, over a stream of its own that does
+ * not wait for the legacy default stream. It is the only place where we call the driver ourselves,
+ * outside of callbacks. Nobody waits for it without a limit: it may be held up by a lock of the
+ * driver that the thread which waits holds. */
+#include "capture/observe_contexts.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define CONTEXTS      64u
+#define DEFAULT_BYTES (UINT64_C(512) << 20)
+#define TICK_MS       20u
+#define IDLE_MS       50u
+#define END_LIMIT_MS  5000u
+#define RELAXED       2 /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define OWN_STACK     (256u << 10)
+
+struct driver {
+    int (*push)(CUcontext context);
+    int (*pop)(CUcontext *context);
+    int (*create)(CUstream *stream, unsigned flags);
+    int (*exchange)(int *mode);
+};
+
+static struct {
+    const struct sanitizer_api *api;
+    struct ssan_sink *sink;
+    const char *patches;
+    uint64_t bytes;
+
+    pthread_mutex_t lock; /* for what follows */
+    pthread_cond_t wake;
+    pthread_cond_t passed; /* the thread has finished a pass */
+    struct {
+        CUcontext context;
+        struct pool *_Atomic pool;
+    } items[CONTEXTS];
+    _Atomic uint32_t count; /* of items that were ever used */
+    bool has_thread, is_ending, is_hurried;
+    bool is_draining; /* the thread is inside a pool */
+} contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool is_own;
+
+bool contexts_is_own_thread(void)
+{
+    return is_own;
+}
+
+static struct timespec after(unsigned milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += milliseconds / 1000;
+    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return until;
+}
+
+static bool find_driver(struct driver *driver)
+{
+    static const char *const names[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+                                        "cuStreamCreate", "cuThreadExchangeStreamCaptureMode"};
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *symbols[4];
+    for (size_t i = 0; i < 4; i++) {
+        symbols[i] = library ? dlsym(library, names[i]) : NULL;
+        if (!symbols[i]) {
+            return false;
+        }
+    }
+    memcpy(&driver->push, &symbols[0], sizeof driver->push);
+    memcpy(&driver->pop, &symbols[1], sizeof driver->pop);
+    memcpy(&driver->create, &symbols[2], sizeof driver->create);
+    memcpy(&driver->exchange, &symbols[3], sizeof driver->exchange);
+    return true;
+}
+
+/* A stream to drain over. On failure the pool can't be drained by the thread. */
+static void open_stream(const struct driver *driver, struct pool *pool)
+{
+    CUcontext old = NULL;
+    CUstream stream = NULL;
+    struct sanitizer_stream *handle = NULL;
+    if (driver->push(pool->context) != CUDA_OK) {
+        return;
+    }
+    if (driver->create(&stream, CUDA_STREAM_NON_BLOCKING) == CUDA_OK &&
+        contexts.api->get_stream_handle(pool->context, stream, &handle) == SANITIZER_OK) {
+        atomic_store(&pool->stream, handle);
+    }
+    driver->pop(&old);
+}
+
+/* Drains each pool once; answers whether launches are in flight. Lock held, released within. */
+static bool drain_all(const struct driver *driver)
+{
+    bool is_busy = false;
+    for (uint32_t i = 0; i < atomic_load(&contexts.count) && !contexts.is_ending; i++) {
+        struct pool *pool = atomic_load(&contexts.items[i].pool);
+        if (!pool) {
+            continue;
+        }
+        contexts.is_draining = true;
+        pthread_mutex_unlock(&contexts.lock);
+        if (!atomic_load(&pool->stream)) {
+            open_stream(driver, pool);
+        }
+        if (atomic_load(&pool->stream)) {
+            pool_drain(pool, contexts.sink);
+        }
+        is_busy = is_busy || pool_is_busy(pool);
+        pthread_mutex_lock(&contexts.lock);
+        contexts.is_draining = false;
+        pthread_cond_broadcast(&contexts.passed);
+    }
+    return is_busy;
+}
+
+static void *drain_thread(void *unused)
+{
+    struct driver driver;
+    int mode = RELAXED;
+    is_own = true;
+    if (!find_driver(&driver)) {
+        pthread_mutex_lock(&contexts.lock);
+        contexts.has_thread = false;
+        pthread_cond_broadcast(&contexts.passed);
+        pthread_mutex_unlock(&contexts.lock);
+        return NULL;
+    }
+    (void)driver.exchange(&mode);
+    pthread_mutex_lock(&contexts.lock);
+    while (!contexts.is_ending) {
+        contexts.is_hurried = false;
+        bool is_busy = drain_all(&driver);
+        struct timespec until = after(is_busy ? TICK_MS : IDLE_MS);
+        while (!contexts.is_hurried && !contexts.is_ending &&
+               pthread_cond_timedwait(&contexts.wake, &contexts.lock, &until) != ETIMEDOUT) {
+        }
+    }
+    pthread_mutex_unlock(&contexts.lock);
+    return NULL;
+}
+
+/* Lock held. The program's signals are none of the thread's business. */
+static void start_thread(void)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, OWN_STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    contexts.has_thread = pthread_create(&thread, &attributes, drain_thread, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
+                    uint64_t bytes)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&contexts.wake, &clock);
+    pthread_cond_init(&contexts.passed, &clock);
+    pthread_condattr_destroy(&clock);
+    contexts.api = api;
+    contexts.sink = sink;
+    contexts.patches = patches;
+    contexts.bytes = bytes ? bytes : DEFAULT_BYTES;
+}
+
+bool contexts_add(CUcontext context)
+{
+    struct pool *pool = NULL;
+    uint32_t i = 0;
+    if (contexts.api->add_patches_from_file(contexts.patches, context) == SANITIZER_OK) {
+        pool = pool_create(contexts.api, context, contexts.bytes);
+    }
+    if (!pool) {
+        return false;
+    }
+    pthread_mutex_lock(&contexts.lock);
+    while (i < CONTEXTS && atomic_load(&contexts.items[i].pool)) {
+        i++;
+    }
+    if (i < CONTEXTS) {
+        contexts.items[i].context = context;
+        atomic_store(&contexts.items[i].pool, pool);
+        if (i >= atomic_load(&contexts.count)) {
+            atomic_store(&contexts.count, i + 1);
+        }
+        if (!contexts.has_thread) {
+            start_thread();
+        }
+    }
+    pthread_mutex_unlock(&contexts.lock);
+    if (i == CONTEXTS) {
+        pool_destroy(pool);
+    }
+    return i < CONTEXTS;
+}
+
+struct pool *contexts_find(CUcontext context)
+{
+    uint32_t count = atomic_load_explicit(&contexts.count, memory_order_acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pool *pool = atomic_load_explicit(&contexts.items[i].pool, memory_order_acquire);
+        if (pool && contexts.items[i].context == context) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+void contexts_hurry(void)
+{
+    pthread_mutex_lock(&contexts.lock);
+    contexts.is_hurried = true;
+    pthread_cond_signal(&contexts.wake);
+    pthread_mutex_unlock(&contexts.lock);
+}
+
+/* Takes a pool from the thread, which must have opened its stream. False: it did not, or is held up
+ * inside a pool. */
+static bool take_pool(uint32_t index, struct pool *pool)
+{
+    struct timespec until = after(END_LIMIT_MS);
+    bool is_free = true;
+    pthread_mutex_lock(&contexts.lock);
+    while (contexts.has_thread && !atomic_load(&pool->stream) && is_free) {
+        is_free = pthread_cond_timedwait(&contexts.passed, &contexts.lock, &until) != ETIMEDOUT;
+    }
+    atomic_store(&contexts.items[index].pool, NULL);
+    while (contexts.is_draining && is_free) {
+        is_free = pthread_cond_timedwait(&contexts.passed, &contexts.lock, &until) != ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&contexts.lock);
+    return is_free && atomic_load(&pool->stream);
+}
+
+static void end_pool(uint32_t index, bool is_whole_process)
+{
+    struct pool *pool = atomic_load(&contexts.items[index].pool);
+    if (!pool) {
+        return;
+    }
+    bool is_free = take_pool(index, pool);
+    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    struct timespec pause = {0, 1000000};
+    while (is_free && pool_is_busy(pool) && pool_now_ms() < limit) {
+        if (pool_drain(pool, contexts.sink) == 0) {
+            nanosleep(&pause, NULL);
+        }
+    }
+    pool_give_up(pool, contexts.sink);
+    if (is_free && !is_whole_process) {
+        pool_destroy(pool);
+    }
+}
+
+void contexts_remove(CUcontext context)
+{
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        if (contexts.items[i].context == context) {
+            end_pool(i, false);
+        }
+    }
+}
+
+void contexts_finish(void)
+{
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        end_pool(i, true);
+    }
+    pthread_mutex_lock(&contexts.lock);
+    contexts.is_ending = true;
+    pthread_cond_signal(&contexts.wake);
+    pthread_mutex_unlock(&contexts.lock);
+}
+
+void contexts_forget(void)
+{
+    pthread_mutex_init(&contexts.lock, NULL);
+    contexts.has_thread = false;
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        atomic_store(&contexts.items[i].pool, NULL);
+    }
+}

@@ -1,0 +1,26 @@
+/* The contexts of the process, each with its pool, and the thread that drains them. */
+#ifndef SSAN_CAPTURE_OBSERVE_CONTEXTS_H
+#define SSAN_CAPTURE_OBSERVE_CONTEXTS_H
+
+#include "capture/observe_pool.h"
+
+/* Once, before any context. `bytes`: of device memory for each; 0: the default. */
+void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
+                    uint64_t bytes);
+/* Loads the patches into a context and makes its pool. False: nothing can be observed there. */
+bool contexts_add(CUcontext context);
+/* Drains what can be had in limited time; the rest is lost. */
+void contexts_remove(CUcontext context);
+/* NULL: nothing is observed in this context. Valid until contexts_remove. */
+struct pool *contexts_find(CUcontext context);
+
+/* Asks the thread to drain soon. */
+void contexts_hurry(void);
+/* The same as contexts_remove, for all, at the end of the process; the thread ends. */
+void contexts_finish(void);
+/* True on the thread that drains. */
+bool contexts_is_own_thread(void);
+/* In a forked child: the thread is not there, nothing is ours. */
+void contexts_forget(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* What the code of a module can do that patches do not see, read from its cubin.
+ *
+ * A cubin is an ELF file with a section `.text.<function>` for each function, in which every
+ * instruction of the architectures that patches exist for (7.5 and newer) takes 16 bytes and has
+ * its operation in the lowest 9 bits. Any thread. */
+#ifndef SSAN_CAPTURE_OBSERVE_CUBIN_H
+#define SSAN_CAPTURE_OBSERVE_CUBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cubin_flag {
+    CUBIN_TENSOR_READ = 1,  /* tensor-map copy from global memory */
+    CUBIN_TENSOR_WRITE = 2, /* to it, or a reduction there */
+    CUBIN_BULK_READ = 4,    /* plain bulk copy; patchable from some version on */
+    CUBIN_BULK_WRITE = 8,
+    CUBIN_BULK_REDUCE = 16,
+    CUBIN_TEXTURE = 32, /* textures and surfaces are read: their memory is not in parameters */
+    CUBIN_SURFACE_WRITE = 64,   /* surfaces are written */
+    CUBIN_MULTICAST_READ = 128, /* of one address in several devices */
+    CUBIN_MULTICAST_WRITE = 256,
+    CUBIN_CALLS = 512, /* functions of other sections */
+};
+
+#define CUBIN_WRITES                                                                               \
+    (CUBIN_TENSOR_WRITE | CUBIN_BULK_WRITE | CUBIN_BULK_REDUCE | CUBIN_SURFACE_WRITE |             \
+     CUBIN_MULTICAST_WRITE)
+
+struct cubin_function {
+    const char *name; /* mangled, NUL-terminated, in the cubin */
+    uint32_t section; /* index of `.text.<name>` */
+    uint64_t size;    /* bytes of code */
+    unsigned flags;   /* enum cubin_flag */
+    bool is_kernel;
+};
+
+struct cubin_facts {
+    bool has_lines;
+    unsigned called_flags; /* of all functions that are no kernels: kernels that call may do that */
+};
+
+/* Calls take(self, function) for each function of the cubin until that answers false. False: this
+ * is no cubin that can be read (foreign format, damaged), then nothing is known of its code. */
+bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
+                bool (*take)(void *self, const struct cubin_function *function), void *self);
+
+#endif

@@ -1,0 +1,179 @@
+/* Scans parameters for addresses of live blocks.
+ *
+ * A word that looks like an address by accident makes a `may` access too much, never one too few;
+ * an operand that a kernel reaches through other memory is not found. Cost: a look-up for each
+ * aligned word of the parameters. */
+#include "capture/observe_footprint.h"
+
+#include "capture/calls.h"
+#include "capture/memory.h"
+
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define PARAMETERS 512u
+#define OPERANDS   512u
+#define NO_API     ((void *)(uintptr_t)-1)
+
+typedef int parameter_info(CUfunction function, size_t index, size_t *offset, size_t *size);
+
+/* cuFuncGetParamInfo of the driver that is loaded (CUDA 12.4), or NULL. */
+static parameter_info *find_parameter_info(void)
+{
+    static void *_Atomic known;
+    void *symbol = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!symbol) {
+        void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+        symbol = driver ? dlsym(driver, "cuFuncGetParamInfo") : NULL;
+        symbol = symbol ? symbol : NO_API;
+        atomic_store_explicit(&known, symbol, memory_order_relaxed);
+    }
+    parameter_info *call = NULL;
+    if (symbol != NO_API) {
+        memcpy(&call, &symbol, sizeof call);
+    }
+    return call;
+}
+
+void observe_footprint_prepare(struct observed_kernel *kernel, CUfunction function)
+{
+    struct observe_parameter found[PARAMETERS];
+    uint32_t count = 0;
+    parameter_info *info = find_parameter_info();
+    if (kernel->parameters || !info) {
+        return;
+    }
+    while (count < PARAMETERS &&
+           info(function, count, &found[count].offset, &found[count].size) == CUDA_OK) {
+        count++;
+    }
+    struct observe_parameter *copy = mem_alloc((count + 1) * sizeof *copy);
+    if (copy) {
+        memcpy(copy, found, count * sizeof *copy);
+        kernel->parameter_count = count;
+        kernel->parameters = copy;
+    }
+}
+
+/* The byte buffer that `extra` names, if any. */
+static void read_extra(struct observe_arguments *found, void *const *extra)
+{
+    const size_t *size = NULL;
+    for (size_t i = 0; extra && extra[i] != CUDA_LAUNCH_END && i < 16; i += 2) {
+        if (extra[i] == CUDA_LAUNCH_BUFFER_POINTER) {
+            found->bytes = extra[i + 1];
+        } else if (extra[i] == CUDA_LAUNCH_BUFFER_SIZE) {
+            size = extra[i + 1];
+        }
+    }
+    found->byte_count = found->bytes && size ? *size : 0;
+}
+
+struct observe_arguments observe_arguments_find(void)
+{
+    struct observe_arguments found = {NULL, NULL, 0};
+    const struct call_frame *frame = calls_inside(calls_thread(), API_LAUNCH);
+    if (!frame || !frame->params) {
+        return found;
+    }
+    const char *name = frame->call->name;
+    if (strcmp(name, "cuLaunchKernel") == 0) {
+        const struct cuda_driver_launch_params *params = frame->params;
+        found.arguments = params->arguments;
+        read_extra(&found, params->extra);
+    } else if (strcmp(name, "cuLaunchCooperativeKernel") == 0) {
+        const struct cuda_driver_launch_params *params = frame->params;
+        found.arguments = params->arguments;
+    } else if (strcmp(name, "cuLaunchKernelEx") == 0) {
+        const struct cuda_launch_ex_params *params = frame->params;
+        found.arguments = params->arguments;
+        read_extra(&found, params->extra);
+    } else if (strcmp(name, "cudaLaunchKernel") == 0 ||
+               strcmp(name, "cudaLaunchCooperativeKernel") == 0) {
+        const struct cuda_launch_params *params = frame->params;
+        found.arguments = params->arguments;
+    } else if (strcmp(name, "cudaLaunchKernelExC") == 0) {
+        const struct cuda_runtime_launch_ex_params *params = frame->params;
+        found.arguments = params->arguments;
+    }
+    return found;
+}
+
+struct operands {
+    struct ssan_run runs[OPERANDS];
+    uint32_t count;
+    bool is_full; /* some are missing */
+};
+
+/* Adds the rest of the block behind `address`; of one block the longest rest counts. */
+static void add_operand(struct operands *operands, uint64_t address)
+{
+    struct memory_block block;
+    if (!memory_find(address, &block)) {
+        return;
+    }
+    uint64_t end = block.address + block.size;
+    for (uint32_t i = 0; i < operands->count; i++) {
+        struct ssan_run *run = &operands->runs[i];
+        if (run->address + run->length == end) {
+            if (address < run->address) {
+                *run = (struct ssan_run){address, end - address, 0, 1};
+            }
+            return;
+        }
+    }
+    if (operands->count < OPERANDS) {
+        operands->runs[operands->count++] = (struct ssan_run){address, end - address, 0, 1};
+    } else {
+        operands->is_full = true;
+    }
+}
+
+static void scan(struct operands *operands, const unsigned char *bytes, size_t size)
+{
+    for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint32_t)) {
+        uint64_t word;
+        memcpy(&word, bytes + at, sizeof word);
+        add_operand(operands, word);
+    }
+}
+
+static void tell(struct ssan_sink *sink, uint64_t op, enum ssan_access access,
+                 const struct operands *operands)
+{
+    struct ssan_event event = {.kind = SSAN_EV_set};
+    event.set = (struct ssan_ev_set){op, access, SSAN_set_sureness_MAY,
+                                     0,  0,      {operands->runs, operands->count}};
+    ssan_put(sink, &event);
+}
+
+bool observe_footprint_tell(struct ssan_sink *sink, uint64_t op,
+                            const struct observed_kernel *kernel,
+                            const struct observe_arguments *arguments, bool may_write)
+{
+    struct operands operands = {.count = 0, .is_full = false};
+    if (arguments->bytes) {
+        scan(&operands, arguments->bytes, arguments->byte_count);
+    } else if (kernel->parameters) {
+        for (uint32_t i = 0; i < kernel->parameter_count && arguments->arguments; i++) {
+            if (arguments->arguments[i]) {
+                scan(&operands, arguments->arguments[i], kernel->parameters[i].size);
+            }
+        }
+        if (kernel->parameter_count > 0 && !arguments->arguments) {
+            return false;
+        }
+    } else {
+        return false;
+    }
+    if (operands.count) {
+        tell(sink, op, SSAN_access_READ, &operands);
+        if (may_write) {
+            tell(sink, op, SSAN_access_WRITE, &operands);
+        }
+    }
+    return !operands.is_full;
+}

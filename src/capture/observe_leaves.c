@@ -1,0 +1,287 @@
+/* Bits to runs.
+ *
+ * Invariant: the bytes of the events are those of the bits, no more and no less. Naive model: a run
+ * for each maximal interval. Intervals of one length at one distance become one run with a stride;
+ * a 4 KiB block that needs more than RUNS_A_BLOCK runs is told as a bitmap instead. Cost: a load
+ * for each 64 units that are all or none set, a few operations for each interval elsewhere. */
+#include "capture/observe_leaves.h"
+
+#include "capture/memory.h"
+#include "capture/patch_abi.h"
+
+#include <string.h>
+
+#define RUNS         256u
+#define RUNS_A_BLOCK 16u
+#define SEGMENTS     256u
+
+/* A part of a leaf that lies in one block of memory. */
+struct segment {
+    const uint32_t *bits;
+    uint64_t base; /* address of bit 0 */
+    uint64_t begin, end;
+};
+
+struct teller {
+    const struct observe_leaves *out;
+    uint32_t kind;
+    unsigned unit; /* log2 of the bytes of a bit */
+    uint64_t block_begin, block_end;
+    struct segment segments[SEGMENTS];
+    size_t segment_count;
+    struct observe_parts parts;
+    uint32_t site;
+    struct ssan_run runs[RUNS];
+    uint32_t run_count;
+};
+
+static void flush_runs(struct teller *teller)
+{
+    struct ssan_event event = {.kind = SSAN_EV_set};
+    if (teller->run_count == 0) {
+        return;
+    }
+    event.set = (struct ssan_ev_set){
+        teller->out->op,         (enum ssan_access)PATCH_KIND_ACCESS(teller->kind),
+        SSAN_set_sureness_EXACT, teller->site,
+        1u << teller->unit,      {teller->runs, teller->run_count}};
+    ssan_put(teller->out->sink, &event);
+    teller->run_count = 0;
+}
+
+/* Adds an interval behind all that are there. */
+static void add_interval(struct teller *teller, uint64_t address, uint64_t length)
+{
+    struct ssan_run *last = teller->run_count ? &teller->runs[teller->run_count - 1] : NULL;
+    if (last) {
+        uint64_t piece = last->address + last->stride * (last->count - 1);
+        if (piece + last->length == address) {
+            if (last->count == 1) {
+                last->length += length;
+                return;
+            }
+            /* the last piece goes on: it is none of the others' length */
+            length += last->length;
+            address = piece;
+            last->count--;
+            if (last->count == 1) {
+                last->stride = 0;
+            }
+        } else if (last->length == length &&
+                   (last->count == 1 || piece + last->stride == address)) {
+            last->stride = address - piece;
+            last->count++;
+            return;
+        }
+    }
+    teller->runs[teller->run_count++] = (struct ssan_run){address, length, 0, 1};
+}
+
+/* Up to 64 bits from bit `at`, which may end in the middle of the page. */
+static uint64_t load_bits(const uint32_t *bits, uint64_t at, unsigned count)
+{
+    uint64_t word;
+    unsigned shift = at & 31;
+    memcpy(&word, bits + (at >> 5), 4);
+    word = (uint32_t)word;
+    if (shift + count > 32) {
+        word |= (uint64_t)bits[(at >> 5) + 1] << 32;
+    }
+    word >>= shift;
+    if (shift + count > 64) {
+        word |= (uint64_t)bits[(at >> 5) + 2] << (64 - shift);
+    }
+    return count < 64 ? word & ((UINT64_C(1) << count) - 1) : word;
+}
+
+/* Intervals of bits [at, end) of a segment, as far as they need no more than `most` runs. False:
+ * they do; what was added stays. */
+static bool add_bits(struct teller *teller, const struct segment *segment, uint64_t at,
+                     uint64_t end, uint32_t most)
+{
+    uint32_t limit = teller->run_count + most;
+    uint64_t open = UINT64_MAX; /* where the current interval began */
+    while (at < end) {
+        unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
+        uint64_t word = load_bits(segment->bits, at, count);
+        unsigned i = 0;
+        while (i < count) {
+            uint64_t rest = (open == UINT64_MAX ? word : ~word) >> i;
+            unsigned next = rest ? i + (unsigned)__builtin_ctzll(rest) : count;
+            i = next < count ? next : count;
+            if (i == count) {
+                break;
+            }
+            if (open == UINT64_MAX) {
+                open = at + i;
+                continue;
+            }
+            if (teller->run_count >= limit) {
+                return false;
+            }
+            add_interval(teller, segment->base + (open << teller->unit),
+                         (at + i - open) << teller->unit);
+            open = UINT64_MAX;
+        }
+        at += count;
+    }
+    if (open != UINT64_MAX) {
+        if (teller->run_count >= limit) {
+            return false;
+        }
+        add_interval(teller, segment->base + (open << teller->unit), (end - open) << teller->unit);
+    }
+    return true;
+}
+
+/* Bits [at, end) of a segment, within one block of SSAN_LEAF_BYTES, as a bitmap of bytes. */
+static void tell_bitmap(struct teller *teller, const struct segment *segment, uint64_t at,
+                        uint64_t end)
+{
+    uint64_t words[SSAN_LEAF_WORDS] = {0};
+    uint64_t block = (segment->base + (at << teller->unit)) & ~(uint64_t)(SSAN_LEAF_BYTES - 1);
+    struct ssan_event event = {.kind = SSAN_EV_set_leaf};
+    for (; at < end; at++) {
+        if (segment->bits[at >> 5] >> (at & 31) & 1) {
+            uint64_t byte = segment->base + (at << teller->unit) - block;
+            words[byte / 64] |= (teller->unit ? UINT64_C(15) : UINT64_C(1)) << (byte % 64);
+        }
+    }
+    event.set_leaf = (struct ssan_ev_set_leaf){
+        teller->out->op,         (enum ssan_access)PATCH_KIND_ACCESS(teller->kind),
+        SSAN_set_sureness_EXACT, teller->site,
+        1u << teller->unit,      block,
+        {words, SSAN_LEAF_WORDS}};
+    ssan_put(teller->out->sink, &event);
+}
+
+/* The first unit whose first byte is not below `address`. */
+static uint64_t unit_from(const struct teller *teller, const struct segment *segment,
+                          uint64_t address)
+{
+    uint64_t unit = UINT64_C(1) << teller->unit;
+    return (address - segment->base + unit - 1) >> teller->unit;
+}
+
+/* Calls what(teller, segment, at, end) for the bits of each block of SSAN_LEAF_BYTES. */
+static void each_block(struct teller *teller, const struct segment *segment,
+                       void (*what)(struct teller *, const struct segment *, uint64_t, uint64_t))
+{
+    uint64_t at = unit_from(teller, segment, segment->begin);
+    uint64_t end = unit_from(teller, segment, segment->end);
+    uint64_t block_units = SSAN_LEAF_BYTES >> teller->unit;
+    while (at < end) {
+        uint64_t stop = (at / block_units + 1) * block_units;
+        stop = stop < end ? stop : end;
+        what(teller, segment, at, stop);
+        at = stop;
+    }
+}
+
+static void note_parts(struct teller *teller, const struct segment *segment, uint64_t at,
+                       uint64_t end)
+{
+    uint64_t address = segment->base + (at << teller->unit);
+    uint16_t *row = &teller->parts.rows[(address >> 12) & 15];
+    uint16_t bit = (uint16_t)(1u << ((address >> 20) & 15));
+    while (!(*row & bit) && at < end) {
+        unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
+        if (load_bits(segment->bits, at, count)) {
+            *row |= bit;
+        }
+        at += count;
+    }
+}
+
+static void tell_block(struct teller *teller, const struct segment *segment, uint64_t at,
+                       uint64_t end)
+{
+    struct ssan_run last;
+    if (teller->run_count + RUNS_A_BLOCK + 1 > RUNS) {
+        flush_runs(teller);
+    }
+    uint32_t count = teller->run_count;
+    if (count) {
+        last = teller->runs[count - 1];
+    }
+    if (!add_bits(teller, segment, at, end, RUNS_A_BLOCK)) {
+        teller->run_count = count;
+        if (count) {
+            teller->runs[count - 1] = last;
+        }
+        tell_bitmap(teller, segment, at, end);
+    }
+}
+
+/* Tells the segments that were gathered. */
+static void end_group(struct teller *teller)
+{
+    memset(&teller->parts, 0, sizeof teller->parts);
+    for (size_t i = 0; i < teller->segment_count; i++) {
+        each_block(teller, &teller->segments[i], note_parts);
+    }
+    if (teller->segment_count) {
+        const struct segment *last = &teller->segments[teller->segment_count - 1];
+        teller->site = teller->out->find_site(teller->out->self, teller->kind,
+                                              teller->segments[0].begin, last->end, &teller->parts);
+    }
+    for (size_t i = 0; i < teller->segment_count; i++) {
+        each_block(teller, &teller->segments[i], tell_block);
+    }
+    flush_runs(teller);
+    teller->segment_count = 0;
+}
+
+/* Sets the group of `address` up: the live block that holds it, or what lies between two. */
+static void find_block(struct teller *teller, uint64_t address)
+{
+    struct memory_block block;
+    if (!memory_next(address, &block)) {
+        teller->block_begin = address;
+        teller->block_end = UINT64_MAX;
+    } else if (block.address > address) {
+        teller->block_begin = address;
+        teller->block_end = block.address;
+    } else {
+        teller->block_begin = block.address;
+        teller->block_end = block.address + block.size;
+    }
+}
+
+static void add_leaf(struct teller *teller, const struct observe_leaf *leaf)
+{
+    uint64_t base = (leaf->what >> 3) << PATCH_LEAF_SHIFT << teller->unit;
+    uint64_t end = base + ((uint64_t)PATCH_PAGE_WORDS * 32 << teller->unit);
+    for (uint64_t at = base; at < end;) {
+        if (at < teller->block_begin || at >= teller->block_end ||
+            teller->segment_count == SEGMENTS) {
+            end_group(teller);
+            find_block(teller, at);
+        }
+        uint64_t stop = teller->block_end < end ? teller->block_end : end;
+        teller->segments[teller->segment_count++] = (struct segment){leaf->bits, base, at, stop};
+        at = stop;
+    }
+}
+
+void observe_leaves_tell(const struct observe_leaves *out, const struct observe_leaf *leaves,
+                         size_t count)
+{
+    struct teller teller;
+    teller.out = out;
+    teller.kind = 0;
+    teller.segment_count = 0;
+    teller.run_count = 0;
+    teller.block_begin = teller.block_end = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t kind = leaves[i].what & 7;
+        if (kind != teller.kind) {
+            end_group(&teller);
+            teller.kind = kind;
+            teller.unit = PATCH_UNIT(PATCH_KIND_IS_SMALL(kind));
+            teller.block_begin = teller.block_end = 0;
+        }
+        add_leaf(&teller, &leaves[i]);
+    }
+    end_group(&teller);
+}

@@ -1,0 +1,274 @@
+/* The registry of modules: what each function's code can do, and where it lies.
+ *
+ * Invariant: a kernel that was handed out stays, and so does its module, until the process ends;
+ * only the handles of the driver forget them, as those may come back for others. Naive model: read
+ * the cubin at each launch. Cost: one walk over the code when a module is loaded, one look-up in a
+ * hash map for each launch. */
+#include "capture/observe_module.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Ids of modules of the trace: objects of the host have those below. */
+#define FIRST_MODULE 32768u
+#define LAST_MODULE  65535u
+
+struct function {
+    char *name;
+    uint32_t section;
+    uint64_t size, pc; /* pc 0: not asked for yet */
+    unsigned flags;
+    bool is_kernel;
+};
+
+struct observe_module {
+    CUmodule handle; /* NULL: unloaded */
+    uint32_t id;     /* in the trace; 0: has no line tables */
+    bool is_read;    /* its cubin could be */
+    bool is_patched;
+    unsigned called_flags, unpatched;
+    VEC(struct function) functions;
+    struct map by_name; /* hash of the name: index */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    const struct sanitizer_api *api;
+    const struct observe_plan *plan;
+    const char *session;
+    struct ssan_sink *sink;
+    struct map modules, kernels; /* by handle: pointers */
+    uint32_t next_id, saved;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void observe_modules_start(const struct sanitizer_api *api, const struct observe_plan *plan,
+                           const char *session, struct ssan_sink *sink)
+{
+    registry.api = api;
+    registry.plan = plan;
+    registry.session = session;
+    registry.sink = sink;
+    registry.next_id = FIRST_MODULE;
+}
+
+void observe_modules_forget(void)
+{
+    pthread_mutex_init(&registry.lock, NULL);
+}
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = 0;
+    for (; *name; name++) {
+        hash = hash_mix(hash, (unsigned char)*name);
+    }
+    return hash;
+}
+
+static bool take_function(void *self, const struct cubin_function *found)
+{
+    struct observe_module *module = self;
+    struct function function = {.section = found->section,
+                                .size = found->size,
+                                .flags = found->flags,
+                                .is_kernel = found->is_kernel};
+    function.name = mem_strdup(found->name);
+    if (!function.name || !VEC_PUSH(&module->functions, function)) {
+        mem_free(function.name);
+        return false;
+    }
+    return map_set(&module->by_name, hash_name(found->name), module->functions.count - 1);
+}
+
+/* Writes the cubin to a file of the session and tells it to the trace. */
+static void save_cubin(struct observe_module *module, const struct sanitizer_module_data *data)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/cubin-%u.%u", registry.session, (unsigned)getpid(),
+                          ++registry.saved);
+    if (length <= 0 || (size_t)length >= sizeof path || registry.next_id > LAST_MODULE) {
+        return;
+    }
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return;
+    }
+    size_t done = 0;
+    while (done < data->cubin_size) {
+        ssize_t wrote = write(file, data->cubin + done, data->cubin_size - done);
+        if (wrote <= 0 && errno != EINTR) {
+            break;
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    close(file);
+    if (done < data->cubin_size) {
+        unlink(path);
+        return;
+    }
+    module->id = registry.next_id++;
+    struct ssan_event event = {.kind = SSAN_EV_module};
+    event.module = (struct ssan_ev_module){module->id, 0, ssan_str(path), {NULL, 0}};
+    ssan_put(registry.sink, &event);
+}
+
+struct observe_module *observe_modules_add(const struct sanitizer_module_data *data)
+{
+    struct cubin_facts facts = {0};
+    struct observe_module *module = mem_zalloc(1, sizeof *module);
+    if (!module) {
+        return NULL;
+    }
+    module->handle = data->module;
+    module->is_read =
+        data->cubin && cubin_read(data->cubin, data->cubin_size, &facts, take_function, module);
+    module->called_flags = facts.called_flags;
+    pthread_mutex_lock(&registry.lock);
+    if (module->is_read && facts.has_lines) {
+        save_cubin(module, data);
+    }
+    (void)map_set(&registry.modules, (uintptr_t)data->module, (uintptr_t)module);
+    pthread_mutex_unlock(&registry.lock);
+    return module;
+}
+
+void observe_module_unpatched(struct observe_module *module, unsigned flags)
+{
+    module->unpatched |= flags;
+}
+
+void observe_module_set_patched(struct observe_module *module, bool is_patched)
+{
+    module->is_patched = is_patched;
+}
+
+bool observe_module_is_patched(const struct observe_module *module)
+{
+    return module && module->is_patched;
+}
+
+void observe_modules_remove(CUmodule handle)
+{
+    uint64_t key, value;
+    pthread_mutex_lock(&registry.lock);
+    uint64_t *found = map_find(&registry.modules, (uintptr_t)handle);
+    if (found) {
+        struct observe_module *module = (void *)(uintptr_t)*found;
+        module->handle = NULL;
+        map_remove(&registry.modules, (uintptr_t)handle);
+        for (size_t cursor = 0; map_next(&registry.kernels, &cursor, &key, &value);) {
+            struct observed_kernel *kernel = (void *)(uintptr_t)value;
+            if (kernel->module == module) {
+                map_remove(&registry.kernels, key);
+            }
+        }
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
+
+static struct function *find_function(struct observe_module *module, const char *name)
+{
+    uint64_t *found = map_find(&module->by_name, hash_name(name));
+    return found && strcmp(module->functions.items[*found].name, name) == 0
+               ? &module->functions.items[*found]
+               : NULL;
+}
+
+static uint64_t pc_of(const struct observe_module *module, const char *name)
+{
+    uint64_t pc = 0, size = 0;
+    if (!module->handle ||
+        registry.api->get_function_pc_and_size(module->handle, name, &pc, &size) != SANITIZER_OK) {
+        return 0;
+    }
+    return pc;
+}
+
+static struct observed_kernel *create_kernel(const struct sanitizer_launch_data *launch,
+                                             const char *name)
+{
+    uint64_t *found = map_find(&registry.modules, (uintptr_t)launch->module);
+    struct observed_kernel *kernel = mem_zalloc(1, sizeof *kernel);
+    if (!kernel || !map_set(&registry.kernels, (uintptr_t)launch->function, (uintptr_t)kernel)) {
+        mem_free(kernel);
+        return NULL;
+    }
+    kernel->is_listed = observe_plan_fits(registry.plan, name);
+    if (!found) {
+        return kernel;
+    }
+    kernel->module = (void *)(uintptr_t)*found;
+    struct function *function = find_function(kernel->module, launch->name);
+    if (function) {
+        kernel->flags = function->flags;
+        if (function->flags & CUBIN_CALLS) {
+            kernel->flags |= kernel->module->called_flags;
+        }
+        kernel->size = function->size;
+        kernel->pc = function->pc = pc_of(kernel->module, launch->name);
+    }
+    return kernel;
+}
+
+struct observed_kernel *observe_kernel_find(const struct sanitizer_launch_data *launch,
+                                            const char *name, bool *is_new)
+{
+    struct observed_kernel *kernel;
+    pthread_mutex_lock(&registry.lock);
+    uint64_t *found = map_find(&registry.kernels, (uintptr_t)launch->function);
+    *is_new = !found;
+    kernel = found ? (void *)(uintptr_t)*found : create_kernel(launch, name);
+    pthread_mutex_unlock(&registry.lock);
+    return kernel;
+}
+
+unsigned observe_kernel_unseen(const struct observed_kernel *kernel)
+{
+    unsigned bulk = CUBIN_BULK_READ | CUBIN_BULK_WRITE | CUBIN_BULK_REDUCE;
+    unsigned seen = bulk & ~kernel->module->unpatched;
+    return kernel->flags & ~(seen | CUBIN_CALLS);
+}
+
+bool observe_kernel_has_lines(const struct observed_kernel *kernel)
+{
+    return kernel->module && kernel->module->id != 0;
+}
+
+/* Offset of an instruction in a function; the upper bits of its address are not known. */
+static uint64_t offset_in(uint64_t pc, uint32_t code)
+{
+    return (uint64_t)(uint32_t)(code - (uint32_t)(pc >> 4)) << 4;
+}
+
+uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t code)
+{
+    uint64_t frame = 0;
+    if (!observe_kernel_has_lines(kernel)) {
+        return 0;
+    }
+    pthread_mutex_lock(&registry.lock);
+    struct observe_module *module = kernel->module;
+    for (size_t i = 0; i < module->functions.count && !frame; i++) {
+        struct function *function = &module->functions.items[i];
+        if (!function->is_kernel && function->pc == 0 && module->handle) {
+            uint64_t pc = pc_of(module, function->name);
+            function->pc = pc ? pc : UINT64_MAX;
+        }
+        uint64_t offset = offset_in(function->pc, code);
+        if (function->pc != 0 && function->pc != UINT64_MAX && offset < function->size) {
+            frame =
+                (uint64_t)module->id << 48 | (uint64_t)(function->section & 0xffff) << 32 | offset;
+        }
+    }
+    pthread_mutex_unlock(&registry.lock);
+    return frame;
+}

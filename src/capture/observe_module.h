@@ -1,0 +1,60 @@
+/* Modules and kernels as far as their accesses are concerned. */
+#ifndef SSAN_CAPTURE_OBSERVE_MODULE_H
+#define SSAN_CAPTURE_OBSERVE_MODULE_H
+
+#include "capture/observe_cubin.h"
+#include "capture/sanitizer_abi.h"
+#include "trace/observe_plan.h"
+#include "trace/sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct observe_module;
+
+/* A function of the driver that was launched; never freed, as launches in flight refer to it. */
+struct observed_kernel {
+    struct observe_module *module;
+    uint64_t pc; /* of its first instruction; 0: unknown */
+    uint64_t size;
+    unsigned flags; /* enum cubin_flag, with what it may call; 0 for an unknown cubin */
+    bool is_listed; /* the plan's `kernel` lines let it be observed */
+    uint32_t parameter_count;
+    const struct observe_parameter *parameters; /* NULL: not asked for yet, or unknown */
+};
+
+struct observe_parameter {
+    size_t offset, size;
+};
+
+/* Once. `sink` gets `module` events for cubins with line tables, which are saved in the folder
+ * `session`. */
+void observe_modules_start(const struct sanitizer_api *api, const struct observe_plan *plan,
+                           const char *session, struct ssan_sink *sink);
+
+/* A module is loaded, goes. In callbacks, any thread. */
+struct observe_module *observe_modules_add(const struct sanitizer_module_data *data);
+void observe_modules_remove(CUmodule module);
+
+/* Instructions of these flags are not patched in this module, though others are. */
+void observe_module_unpatched(struct observe_module *module, unsigned flags);
+/* Whether its code is patched at all; NULL: it isn't. */
+void observe_module_set_patched(struct observe_module *module, bool is_patched);
+bool observe_module_is_patched(const struct observe_module *module);
+
+/* The kernel of a launch; `name` is what the plan's patterns are matched with. `is_new`: this
+ * function was not seen before. NULL without memory. */
+struct observed_kernel *observe_kernel_find(const struct sanitizer_launch_data *launch,
+                                            const char *name, bool *is_new);
+
+/* What a kernel of a patched module does that its patches do not see: enum cubin_flag. */
+unsigned observe_kernel_unseen(const struct observed_kernel *kernel);
+/* Whether device lines of this kernel can be told. */
+bool observe_kernel_has_lines(const struct observed_kernel *kernel);
+/* The frame (event `site`) of the instruction whose address / 16 ends in `code`; 0: not known. */
+uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t code);
+
+/* In a forked child: nobody holds the lock. */
+void observe_modules_forget(void);
+
+#endif

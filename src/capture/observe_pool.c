@@ -1,0 +1,272 @@
+/* Memory of a pool: how it is laid out, and which records are taken.
+ *
+ * Invariant: a record that is free, and every page of [head, tail) of the ring, is zeroed on the
+ * device but for what the library has written, and was so before it became free. Records are taken
+ * in turn, so that those drained together lie together. Naive model: allocate and zero at each
+ * launch. Cost of a launch: a lock and a few stores. */
+#include "capture/observe_pool.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define RECORDS_MOST  2048u
+#define RECORDS_LEAST 16u
+#define PAGES_LEAST   64u
+#define ALIGNMENT     ((uint64_t)PATCH_PAGE_BYTES)
+
+static void *at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* Splits `bytes` into records and pages. False: too little. */
+static bool lay_out(struct pool *pool, uint64_t bytes)
+{
+    uint64_t a_record = sizeof(struct patch_launch) + sizeof(struct patch_progress);
+    uint64_t records = bytes / 16 / a_record;
+    records = records > RECORDS_MOST ? RECORDS_MOST : records;
+    uint64_t rest = records * a_record + sizeof(struct patch_pool) + 2 * ALIGNMENT;
+    if (records < RECORDS_LEAST || bytes <= rest) {
+        return false;
+    }
+    uint64_t pages = (bytes - rest) / (PATCH_PAGE_BYTES + 2 * sizeof(struct patch_place));
+    pages = pages > UINT32_MAX / 4 ? UINT32_MAX / 4 : pages;
+    pool->ring_size = 1;
+    while (pool->ring_size < pages) {
+        pool->ring_size *= 2;
+    }
+    pool->record_count = (uint32_t)records;
+    pool->page_count = (uint32_t)pages;
+    return pages >= PAGES_LEAST;
+}
+
+static void set_addresses(struct pool *pool)
+{
+    uint64_t next = (pool->slab + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    pool->pages = next;
+    next += (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
+    pool->ring = next;
+    next += (uint64_t)pool->ring_size * sizeof(struct patch_place);
+    pool->progress = next;
+    next += (uint64_t)pool->record_count * sizeof(struct patch_progress);
+    pool->control = next;
+    next += sizeof(struct patch_pool);
+    pool->records = next;
+}
+
+static uint64_t slab_bytes(const struct pool *pool)
+{
+    return ALIGNMENT + (uint64_t)pool->page_count * PATCH_PAGE_BYTES +
+           (uint64_t)pool->ring_size * sizeof(struct patch_place) +
+           (uint64_t)pool->record_count *
+               (sizeof(struct patch_progress) + sizeof(struct patch_launch)) +
+           sizeof(struct patch_pool);
+}
+
+static bool alloc_device(struct pool *pool, uint64_t bytes)
+{
+    for (; lay_out(pool, bytes); bytes /= 2) {
+        void *slab = NULL;
+        if (pool->api->alloc_device(pool->context, &slab, slab_bytes(pool)) == SANITIZER_OK) {
+            pool->slab = (uintptr_t)slab;
+            set_addresses(pool);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool alloc_pinned(struct pool *pool, void *pointer, uint64_t bytes)
+{
+    void *memory = NULL;
+    if (pool->api->alloc_host(pool->context, &memory, bytes) != SANITIZER_OK) {
+        return false;
+    }
+    memset(memory, 0, bytes);
+    memcpy(pointer, &memory, sizeof memory);
+    return true;
+}
+
+static bool alloc_host(struct pool *pool)
+{
+    pool->launches = mem_zalloc(pool->record_count, sizeof *pool->launches);
+    pool->free_records = mem_zalloc(pool->record_count, sizeof *pool->free_records);
+    return pool->launches && pool->free_records &&
+           alloc_pinned(pool, &pool->control_copy, sizeof *pool->control_copy) &&
+           alloc_pinned(pool, &pool->ring_copy, pool->ring_size * sizeof *pool->ring_copy) &&
+           alloc_pinned(pool, &pool->progress_copy,
+                        pool->record_count * sizeof *pool->progress_copy) &&
+           alloc_pinned(pool, &pool->templates, pool->record_count * sizeof *pool->templates) &&
+           alloc_pinned(pool, &pool->records_copy, sizeof *pool->records_copy) &&
+           alloc_pinned(pool, &pool->pages_copy, POOL_PAGES_AT_ONCE * PATCH_PAGE_BYTES);
+}
+
+/* Writes how everything begins. */
+static bool fill(struct pool *pool)
+{
+    for (uint32_t i = 0; i < pool->record_count; i++) {
+        struct patch_launch *record = &pool->templates[i];
+        record->pages = pool->pages;
+        record->pool = pool->control;
+        record->ring = pool->ring;
+        record->progress = pool->progress + i * sizeof(struct patch_progress);
+        record->ring_mask = pool->ring_size - 1;
+        record->index = i;
+        pool->free_records[i] = i;
+    }
+    pool->free_tail = pool->record_count;
+    pool->tail = pool->page_count - PATCH_PAGE_FIRST;
+    for (uint32_t i = 0; i < pool->tail; i++) {
+        pool->ring_copy[i].page = PATCH_PAGE_FIRST + i;
+    }
+    pool->control_copy->tail = pool->tail;
+    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
+        pool->pages_copy[i] = PATCH_PAGE_SINK;
+    }
+    const struct sanitizer_api *api = pool->api;
+    return api->set_device(at(pool->slab), 0, slab_bytes(pool), NULL) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
+                                     pool->pages_copy, PATCH_PAGE_BYTES, NULL) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->ring), pool->ring_copy,
+                                     pool->ring_size * sizeof *pool->ring_copy,
+                                     NULL) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->control), pool->control_copy,
+                                     sizeof *pool->control_copy, NULL) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->records), pool->templates,
+                                     pool->record_count * sizeof *pool->templates,
+                                     NULL) == SANITIZER_OK &&
+           api->stream_synchronize(NULL) == SANITIZER_OK;
+}
+
+struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uint64_t bytes)
+{
+    struct pool *pool = mem_zalloc(1, sizeof *pool);
+    pthread_condattr_t clock;
+    if (!pool) {
+        return NULL;
+    }
+    pool->api = api;
+    pool->context = context;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_mutex_init(&pool->drain_lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->freed, &clock);
+    pthread_condattr_destroy(&clock);
+    if (!alloc_device(pool, bytes) || !alloc_host(pool) || !fill(pool)) {
+        pool_destroy(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+static void free_pinned(struct pool *pool, void *memory)
+{
+    if (memory) {
+        pool->api->free_host(pool->context, memory);
+    }
+}
+
+void pool_destroy(struct pool *pool)
+{
+    if (!pool) {
+        return;
+    }
+    free_pinned(pool, pool->control_copy);
+    free_pinned(pool, pool->ring_copy);
+    free_pinned(pool, pool->progress_copy);
+    free_pinned(pool, pool->templates);
+    free_pinned(pool, pool->records_copy);
+    free_pinned(pool, pool->pages_copy);
+    if (pool->slab) {
+        pool->api->free_device(pool->context, at(pool->slab));
+    }
+    for (uint32_t i = 0; pool->launches && i < pool->record_count; i++) {
+        VEC_FREE(&pool->launches[i].pages);
+    }
+    mem_free(pool->launches);
+    mem_free(pool->free_records);
+    pthread_cond_destroy(&pool->freed);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->drain_lock);
+    mem_free(pool);
+}
+
+uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
+                    struct sanitizer_stream *stream, uint64_t threads)
+{
+    uint64_t user = 0;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->free_head != pool->free_tail) {
+        uint32_t index = pool->free_records[pool->free_head++ % pool->record_count];
+        struct pool_launch *launch = &pool->launches[index];
+        launch->op = op;
+        launch->kernel = kernel;
+        launch->stream = stream;
+        launch->threads_end = launch->threads_seen + threads;
+        launch->number = pool->launch_count++;
+        launch->is_running = true;
+        launch->joined_ms = 0;
+        launch->is_done = false;
+        pool->running++;
+        user = pool->records + index * sizeof(struct patch_launch);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return user;
+}
+
+void pool_cancel(struct pool *pool, uint64_t user)
+{
+    uint32_t index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+    pthread_mutex_lock(&pool->lock);
+    struct pool_launch *launch = &pool->launches[index];
+    if (launch->is_running && !launch->is_done) {
+        launch->is_running = false;
+        pool->running--;
+        pool->free_records[pool->free_tail++ % pool->record_count] = index;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+uint64_t pool_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void pool_joined(struct pool *pool, struct sanitizer_stream *stream)
+{
+    uint64_t now = pool_now_ms();
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0, left = pool->running; i < pool->record_count && left > 0; i++) {
+        struct pool_launch *launch = &pool->launches[i];
+        if (launch->is_running) {
+            if (launch->joined_ms == 0 && (!stream || launch->stream == stream)) {
+                launch->joined_ms = now;
+            }
+            left--;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_wait(struct pool *pool, unsigned milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += milliseconds / 1000;
+    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (pool->free_head == pool->free_tail &&
+           pthread_cond_timedwait(&pool->freed, &pool->lock, &until) != ETIMEDOUT) {
+    }
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,333 @@
+/* Device patches and draining against a set of bytes: warps run on the CPU (support/warp.h), the
+ * library's memory is the heap. What the trace is told must be what the warps accessed. */
+#include "capture/memory.h"
+#include "capture/observe_pool.h"
+#include "support/warp.h"
+
+#include "capture/patches/record.cuh"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAM ((struct sanitizer_stream *)(uintptr_t)16)
+#define BASE   UINT64_C(0x7f4200000000)
+#define BYTES  (UINT64_C(4) << 20)
+
+/* -- the sanitizer library: device memory is memory -- */
+
+static uint32_t alloc_memory(CUcontext context, void **pointer, size_t size)
+{
+    *pointer = mem_alloc(size);
+    return *pointer ? SANITIZER_OK : SANITIZER_OUT_OF_MEMORY;
+}
+
+static uint32_t free_memory(CUcontext context, void *pointer)
+{
+    mem_free(pointer);
+    return SANITIZER_OK;
+}
+
+static uint32_t copy(void *to, void *from, size_t size, struct sanitizer_stream *stream)
+{
+    memcpy(to, from, size);
+    return SANITIZER_OK;
+}
+
+static uint32_t set(void *pointer, int value, size_t size, struct sanitizer_stream *stream)
+{
+    memset(pointer, value, size);
+    return SANITIZER_OK;
+}
+
+static uint32_t synchronize(struct sanitizer_stream *stream)
+{
+    return SANITIZER_OK;
+}
+
+static const struct sanitizer_api api = {.alloc_device = alloc_memory,
+                                         .alloc_host = alloc_memory,
+                                         .free_device = free_memory,
+                                         .free_host = free_memory,
+                                         .copy_to_device_async = copy,
+                                         .copy_to_host = copy,
+                                         .set_device = set,
+                                         .stream_synchronize = synchronize};
+
+/* -- the trace: a byte for each byte and kind of access, of each operation -- */
+
+#define OPS 8
+
+struct bytes {
+    unsigned char accesses[3][BYTES];
+};
+
+static struct {
+    struct ssan_sink sink;
+    struct bytes seen[OPS], done[OPS];
+    unsigned closed[OPS], lost[OPS];
+    uint64_t runs, leaves;
+} test;
+
+/* Large and small accesses of one byte are told apart, each at most once. */
+static void add(uint64_t op, enum ssan_access access, uint32_t width, uint64_t address,
+                uint64_t length)
+{
+    unsigned char bit = width == 1 ? 2 : 1;
+    assert_true(op < OPS && address >= BASE && address + length <= BASE + BYTES);
+    for (uint64_t i = 0; i < length; i++) {
+        unsigned char *seen = &test.seen[op].accesses[access][address - BASE + i];
+        assert_int_equal(*seen & bit, 0);
+        *seen |= bit;
+    }
+}
+
+static void on_event(struct ssan_sink *self, const struct ssan_event *event)
+{
+    if (event->kind == SSAN_EV_set) {
+        test.runs += event->set.runs.count;
+        for (uint32_t i = 0; i < event->set.runs.count; i++) {
+            const struct ssan_run *run = &event->set.runs.ptr[i];
+            uint64_t end;
+            assert_true(ssan_run_end(run, &end));
+            for (uint64_t k = 0; k < run->count; k++) {
+                add(event->set.op, event->set.access, event->set.width,
+                    run->address + k * run->stride, run->length);
+            }
+        }
+    } else if (event->kind == SSAN_EV_set_leaf) {
+        test.leaves++;
+        assert_int_equal(event->set_leaf.address % SSAN_LEAF_BYTES, 0);
+        for (uint32_t i = 0; i < SSAN_LEAF_BYTES; i++) {
+            if (event->set_leaf.bits.ptr[i / 64] >> (i % 64) & 1) {
+                add(event->set_leaf.op, event->set_leaf.access, event->set_leaf.width,
+                    event->set_leaf.address + i, 1);
+            }
+        }
+    } else if (event->kind == SSAN_EV_op_closed) {
+        test.closed[event->op_closed.op]++;
+    } else if (event->kind == SSAN_EV_lost) {
+        test.lost[event->lost.op]++;
+    }
+}
+
+/* -- kernels -- */
+
+/* What every lane of a launch does: accesses of a shape that was drawn for each step. */
+struct step {
+    uint64_t pc, base;
+    uint32_t size, access;
+    uint64_t stride; /* between lanes; 0: each lane its own, random */
+    uint32_t skip;   /* lanes whose number is a multiple do nothing; 0: all do */
+    uint32_t blocks; /* > 0: a bulk copy of so many times 16 bytes */
+};
+
+#define STEPS 6
+
+struct kernel {
+    struct patch_launch *record;
+    uint64_t op;
+    unsigned repeats;
+    struct step steps[STEPS];
+};
+
+static void note(uint64_t op, uint32_t access, uint64_t address, uint64_t length)
+{
+    memset(&test.done[op].accesses[access][address - BASE], 1, length);
+}
+
+static uint64_t mixed(uint64_t number)
+{
+    struct rng rng = {number};
+    return rng_next(&rng);
+}
+
+static void run_lane(void *self, unsigned warp, unsigned lane)
+{
+    const struct kernel *kernel = self;
+    for (unsigned repeat = 0; repeat < kernel->repeats; repeat++) {
+        for (unsigned i = 0; i < STEPS; i++) {
+            const struct step *step = &kernel->steps[i];
+            if (step->skip && lane % step->skip == 0) {
+                continue;
+            }
+            uint64_t thread = warp * WARP_LANES + lane;
+            uint64_t offset =
+                step->stride ? thread * step->stride : mixed(thread + 1000 * i) % (BYTES / 2);
+            uint64_t address = step->base + offset / step->size * step->size;
+            warp_call(repeat * STEPS + i);
+            if (step->blocks) {
+                address = step->base + (uint64_t)warp * 4096;
+                note(kernel->op, step->access, address, step->blocks * 16);
+                record_range(kernel->record, step->pc, address, step->blocks, step->access);
+            } else {
+                note(kernel->op, step->access, address, step->size);
+                record_access(kernel->record, step->pc, address, step->size, step->access);
+            }
+        }
+    }
+    warp_call(kernel->repeats * STEPS);
+    record_exit(kernel->record);
+}
+
+static struct kernel random_kernel(struct rng *rng, uint64_t op, uint64_t user)
+{
+    struct kernel kernel = {
+        (struct patch_launch *)(uintptr_t)user, op, 1 + (unsigned)rng_below(rng, 2), {{0}}};
+    for (unsigned i = 0; i < STEPS; i++) {
+        struct step *step = &kernel.steps[i];
+        static const uint32_t strides[] = {1, 1, 1, 2, 3, 5, 0};
+        step->pc = UINT64_C(0x7f00001000) + 16 * rng_below(rng, 2000);
+        step->size = 1u << rng_below(rng, 5);
+        step->access = (uint32_t)rng_below(rng, 3);
+        step->base = BASE + 16 * rng_below(rng, BYTES / 64);
+        step->stride = strides[rng_below(rng, 7)] * (uint64_t)step->size;
+        step->skip = rng_below(rng, 3) ? 0 : 2 + (uint32_t)rng_below(rng, 9);
+        step->blocks = rng_below(rng, 8) ? 0 : 1 + (uint32_t)rng_below(rng, 255);
+    }
+    return kernel;
+}
+
+static void compare(uint64_t op)
+{
+    for (unsigned access = 0; access < 3; access++) {
+        for (uint64_t i = 0; i < BYTES; i++) {
+            unsigned seen = test.seen[op].accesses[access][i] != 0;
+            if (seen != test.done[op].accesses[access][i]) {
+                fail_msg("op %u access %u byte %u: seen %u", (unsigned)op, access, (unsigned)i,
+                         seen);
+            }
+        }
+    }
+    assert_int_equal(test.closed[op], 1);
+    assert_int_equal(test.lost[op], 0);
+}
+
+static struct pool *open_pool(uint64_t bytes)
+{
+    struct pool *pool = pool_create(&api, NULL, bytes);
+    assert_non_null(pool);
+    atomic_store(&pool->stream, STREAM);
+    memset(&test, 0, sizeof test);
+    test.sink.put = on_event;
+    return pool;
+}
+
+/* Launches one behind the other: pages and records are used again, cleaned. */
+static void every_byte_and_no_other(void **state)
+{
+    uint64_t seed = getenv("SSAN_SEED") ? strtoull(getenv("SSAN_SEED"), NULL, 0) : 7;
+    struct rng rng = {seed};
+    struct pool *pool = open_pool(UINT64_C(8) << 20);
+    printf("seed %llu\n", (unsigned long long)seed);
+    for (unsigned round = 0; round < 60; round++) {
+        uint64_t op = round % OPS;
+        unsigned warps = 1 + (unsigned)rng_below(&rng, 6);
+        memset(&test.seen[op], 0, sizeof test.seen[op]);
+        memset(&test.done[op], 0, sizeof test.done[op]);
+        test.closed[op] = 0;
+        uint64_t user = pool_begin(pool, op, NULL, STREAM, warps * WARP_LANES);
+        assert_true(user != 0);
+        struct kernel kernel = random_kernel(&rng, op, user);
+        assert_int_equal(pool_drain(pool, &test.sink), 0);
+        warp_run(&rng, warps, run_lane, &kernel);
+        assert_int_equal(pool_drain(pool, &test.sink), 1);
+        assert_false(pool_is_busy(pool));
+        compare(op);
+    }
+    assert_true(test.runs > 0 && test.leaves > 0);
+    pool_destroy(pool);
+}
+
+/* Launches that end in another order than they began own their pages all the same. */
+static void launches_in_flight(void **state)
+{
+    struct rng rng = {11};
+    struct pool *pool = open_pool(UINT64_C(24) << 20);
+    struct kernel kernels[OPS];
+    for (uint64_t op = 0; op < OPS; op++) {
+        uint64_t user = pool_begin(pool, op, NULL, STREAM, 2 * WARP_LANES);
+        assert_true(user != 0);
+        kernels[op] = random_kernel(&rng, op, user);
+    }
+    for (unsigned i = 0; i < OPS; i++) {
+        uint64_t op = (i * 5 + 3) % OPS;
+        warp_run(&rng, 2, run_lane, &kernels[op]);
+        if (i % 2) {
+            assert_int_equal(pool_drain(pool, &test.sink), 2);
+        }
+    }
+    for (uint64_t op = 0; op < OPS; op++) {
+        compare(op);
+    }
+    assert_int_equal(pool_drain(pool, &test.sink), 0);
+    pool_destroy(pool);
+}
+
+/* A pool without pages loses accesses and says so; afterwards it is whole again. */
+static void no_pages_left(void **state)
+{
+    struct rng rng = {5};
+    struct pool *pool = open_pool(UINT64_C(3) << 20);
+    uint64_t user = pool_begin(pool, 1, NULL, STREAM, WARP_LANES);
+    struct kernel kernel = {(struct patch_launch *)(uintptr_t)user, 1, 1, {{0}}};
+    for (unsigned i = 0; i < STEPS; i++) {
+        kernel.steps[i] = (struct step){16 * i, BASE, 1, i % 3, 0, 0, 0};
+    }
+    pool->control_copy->head = pool->tail - 4;
+    memcpy((void *)(uintptr_t)pool->control, pool->control_copy, sizeof(uint64_t));
+    pool->head_seen = pool->tail - 4;
+    warp_run(&rng, 1, run_lane, &kernel);
+    assert_int_equal(pool_drain(pool, &test.sink), 1);
+    assert_int_equal(test.lost[1], 1);
+    assert_int_equal(test.closed[1], 1);
+    user = pool_begin(pool, 2, NULL, STREAM, WARP_LANES);
+    kernel = (struct kernel){(struct patch_launch *)(uintptr_t)user, 2, 1, {{0}}};
+    for (unsigned i = 0; i < STEPS; i++) {
+        kernel.steps[i] = (struct step){16 * i, BASE, 4, 1, 4, 0, 0};
+    }
+    warp_run(&rng, 1, run_lane, &kernel);
+    assert_int_equal(pool_drain(pool, &test.sink), 1);
+    compare(2);
+    pool_destroy(pool);
+}
+
+/* Records are finite; what was cancelled is free again; what never ends is lost at the end. */
+static void records_run_out(void **state)
+{
+    struct pool *pool = open_pool(UINT64_C(3) << 20);
+    uint64_t user = 0, last = 0, count = 0;
+    while ((user = pool_begin(pool, 3, NULL, STREAM, 1)) != 0) {
+        last = user;
+        count++;
+    }
+    assert_int_equal(count, pool->record_count);
+    pool_cancel(pool, last);
+    assert_int_equal(pool_begin(pool, 3, NULL, STREAM, 1), last);
+    assert_int_equal(pool_begin(pool, 3, NULL, STREAM, 1), 0);
+    pool_wait(pool, 1);
+    pool_give_up(pool, &test.sink);
+    assert_int_equal(test.lost[3], count);
+    assert_false(pool_is_busy(pool));
+    pool_destroy(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_and_no_other),
+        cmocka_unit_test(launches_in_flight),
+        cmocka_unit_test(no_pages_left),
+        cmocka_unit_test(records_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
