@@ -113,8 +113,9 @@ static bool set_word(struct device *device, size_t at, const char *name, const c
 static bool fill_environment(struct device *device)
 {
     return set_word(device, 0, "CUDA_INJECTION64_PATH", device->parts.capture, false) &&
-           set_word(device, 1, "LD_PRELOAD", device->parts.capture, true) &&
-           set_word(device, 2, GPU_SANITIZER_ENV, device->parts.sanitizer, false);
+           set_word(device, 1, "NVTX_INJECTION64_PATH", device->parts.capture, false) &&
+           set_word(device, 2, "LD_PRELOAD", device->parts.capture, true) &&
+           set_word(device, 3, GPU_SANITIZER_ENV, device->parts.sanitizer, false);
 }
 
 static bool fill_plan(struct observe_plan *plan, const struct options *options)

@@ -11,7 +11,7 @@
 
 #include "trace/observe_plan.h"
 
-#define DEVICE_WORDS 3 /* of the environment */
+#define DEVICE_WORDS 4 /* of the environment */
 
 struct device {
     bool gpu;

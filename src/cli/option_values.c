@@ -285,6 +285,9 @@ static void note_device(const struct reading *reading, int key, const char *word
     if (key == KEY_ACCESSES && strcmp(word, "exact") != 0) {
         options->gpu_option = name;
     }
+    if (key == KEY_THREADS && strcmp(word, "strict") == 0) {
+        options->virtual_option = "threads strict";
+    }
     for (i = 0; i < sizeof only / sizeof *only; i++) {
         if (only[i].key == key) {
             *(only[i].device == DEVICE_GPU ? &options->gpu_option : &options->virtual_option) =

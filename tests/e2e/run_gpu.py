@@ -61,7 +61,7 @@ def expect(words, code, *parts, env=None):
     return done
 
 
-SHOW = 'echo "$CUDA_INJECTION64_PATH|$LD_PRELOAD|$STREAMSAN_SANITIZER"; test ! -e "$STREAMSAN_SESSION/observe" || cat "$STREAMSAN_SESSION/observe"'
+SHOW = 'test "$CUDA_INJECTION64_PATH" = "$NVTX_INJECTION64_PATH" || echo NVTX; echo "$CUDA_INJECTION64_PATH|$LD_PRELOAD|$STREAMSAN_SANITIZER"; test ! -e "$STREAMSAN_SESSION/observe" || cat "$STREAMSAN_SESSION/observe"'
 
 
 def environment():
@@ -94,6 +94,7 @@ def refused():
     ours = build_once(WORK / "ours", PROGRAMS / "litmus_l01_two_streams.cu", "-DB")
     expect(["run", "--device", "gpu", "--", ours], 69, "was built by 'streamsan cc' for the virtual device", "leave --device gpu out")
     expect(["run", "--device", "gpu", "--schedule", "lazy", "--", "true"], 64, "--schedule is for the virtual device only", "--help")
+    expect(["run", "--device", "gpu", "--threads", "strict", "--", "true"], 64, "--threads strict is for the virtual device only")
     for words in (["--kernel", "a"], ["--accesses", "off"], ["--window", "profiler"]):
         expect(["run", *words, "--", ours], 64, f"{words[0]} is for the GPU only")
         expect(["run", "--device", "virtual", *words, "--", "true"], 64, f"{words[0]} is for the GPU only")
