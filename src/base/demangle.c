@@ -30,37 +30,47 @@ void demangle_open(void)
     }
 }
 
-/* Length up to the argument list: the last '(' at depth 0 of <> and (), a leading "(anonymous
- * namespace)" is no list. */
-static size_t without_arguments(const char *text)
+/* Bytes of an operator's name at `at` ("operator<<", "operator()"): its brackets are none. 0: none
+ * begins there. */
+static size_t operator_length(const char *text, size_t at)
 {
-    size_t length = strlen(text);
-    const char *close = strrchr(text, ')');
-    if (!close || close[1] == ':') { /* of a namespace: what has no arguments is a variable */
-        return length;
+    const size_t word = sizeof "operator" - 1;
+    const char *symbol = text + at + word;
+    if (strncmp(text + at, "operator", word) != 0) {
+        return 0;
     }
-    int depth = 0;
-    for (const char *at = close; at >= text; at--) {
-        depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
-        if (depth == 0) {
-            return at == text ? length : (size_t)(at - text);
-        }
+    if (strncmp(symbol, "()", 2) == 0 || strncmp(symbol, "[]", 2) == 0) {
+        return word + 2;
     }
-    return length;
+    return word + strspn(symbol, "<>=!+-*/%&|^~,");
 }
 
-/* Start behind the return type that templates carry: the last space outside brackets. */
-static size_t behind_type(const char *text, size_t length)
+/* The part of a demangled name that people know: without the return type that templates carry (up
+ * to the last space outside of brackets) and without the argument list (the last pair of round
+ * brackets outside of others, with nothing of the name behind it). */
+static void find_name(const char *text, size_t *start, size_t *end)
 {
+    const size_t length = strlen(text);
+    size_t list = length; /* where the last list begins */
     int depth = 0;
-    size_t start = 0;
-    for (size_t i = 0; i < length; i++) {
+    *start = 0;
+    for (size_t i = 0, skip; i < length; i += skip ? skip : 1) {
+        skip = operator_length(text, i);
+        if (skip) {
+            continue;
+        }
+        if (text[i] == '(' && depth == 0) {
+            list = i;
+        }
         depth += text[i] == '<' || text[i] == '(' ? 1 : text[i] == '>' || text[i] == ')' ? -1 : 0;
-        if (text[i] == ' ' && depth == 0) {
-            start = i + 1;
+        if (text[i] == ')' && depth == 0 && text[i + 1] == ':') {
+            list = length; /* a namespace without a name */
+        }
+        if (text[i] == ' ' && depth == 0 && list == length) {
+            *start = i + 1;
         }
     }
-    return start;
+    *end = list > *start ? list : length;
 }
 
 const char *demangle_name(struct arena *arena, const char *name)
@@ -74,9 +84,9 @@ const char *demangle_name(struct arena *arena, const char *name)
     if (!full) {
         return arena_strdup(arena, name);
     }
-    const size_t length = without_arguments(full);
-    const size_t start = strstr(full, "operator") ? 0 : behind_type(full, length);
-    const char *kept = arena_strndup(arena, full + start, length - start);
+    size_t start, end;
+    find_name(full, &start, &end);
+    const char *kept = arena_strndup(arena, full + start, end - start);
     free(full); /* malloc'ed by the C++ runtime */
     return kept;
 }

@@ -59,7 +59,7 @@ static void on_stream(uint32_t id, const struct sanitizer_stream_data *data)
     }
     emit_lock();
     if (id == SANITIZER_STREAM_CREATED) {
-        handles_add_stream(data, by_program, flags, caller);
+        handles_add_stream(data, flags, caller);
     } else {
         handles_remove_stream(data, caller);
     }

@@ -1,9 +1,9 @@
 /* One table for each kind: a map from handle to an index or id, and for streams an array of facts.
  *
  * Invariant: a stream that is in the table with an id has its stream_create in the trace and no
- * stream_destroy. Default streams, and streams that the driver makes for itself, have no id until
- * an item goes to them. Cost: one or two look-ups in a hash map; linear in streams only where an
- * argument names the per-thread default stream. */
+ * stream_destroy. Streams have no id until something goes to them: the driver makes many for
+ * itself, and libraries make pools of them. Cost: one or two look-ups in a hash map; linear in
+ * streams only where an argument names the per-thread default stream. */
 #include "capture/handles.h"
 
 #include "capture/emit.h"
@@ -25,8 +25,8 @@ struct stream_facts {
     struct sanitizer_stream *handle; /* NULL: destroyed, the place is free */
     CUstream stream;                 /* the public handle; NULL: a stream of the driver's */
     CUcontext context;
-    uint32_t id;      /* 0: not in the trace */
-    uint32_t creator; /* thread */
+    uint32_t id; /* 0: not in the trace */
+    struct caller creator;
     bool non_blocking;
 };
 
@@ -114,38 +114,42 @@ static bool is_legacy(const struct stream_facts *facts)
     return false;
 }
 
-/* Tells the trace of the stream. Default streams are known by what they lack: a public handle. */
+static enum ssan_stream_flavour flavour_of(const struct stream_facts *facts)
+{
+    if (!facts->stream) { /* default streams have no public handle */
+        return is_legacy(facts) ? SSAN_stream_flavour_LEGACY : SSAN_stream_flavour_PER_THREAD;
+    }
+    return facts->non_blocking ? SSAN_stream_flavour_NON_BLOCKING : SSAN_stream_flavour_BLOCKING;
+}
+
+/* Tells the trace of the stream: as made where it was made, default streams where they are used. */
 static void begin_stream(struct stream_facts *facts, struct caller caller)
 {
     struct ssan_event event = {.kind = SSAN_EV_stream_create};
-    bool legacy = !facts->stream && is_legacy(facts);
-    bool per_thread = !facts->stream && !legacy;
-    enum ssan_stream_flavour flavour = legacy                ? SSAN_stream_flavour_LEGACY
-                                       : per_thread          ? SSAN_stream_flavour_PER_THREAD
-                                       : facts->non_blocking ? SSAN_stream_flavour_NON_BLOCKING
-                                                             : SSAN_stream_flavour_BLOCKING;
+    enum ssan_stream_flavour flavour = flavour_of(facts);
+    bool per_thread = flavour == SSAN_stream_flavour_PER_THREAD;
+    struct caller by = facts->stream ? facts->creator : caller;
     facts->id = ++tables.stream_count;
     event.stream_create =
-        (struct ssan_ev_stream_create){facts->id,     handles_context(facts->context),
-                                       flavour,       per_thread ? facts->creator : 0,
-                                       caller.thread, caller.site};
+        (struct ssan_ev_stream_create){.stream = facts->id,
+                                       .context = handles_context(facts->context),
+                                       .flavour = flavour,
+                                       .owner = per_thread ? facts->creator.thread : 0,
+                                       .thread = by.thread,
+                                       .site = by.site};
     emit_put(&event);
 }
 
-void handles_add_stream(const struct sanitizer_stream_data *data, bool by_program, unsigned flags,
+void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags,
                         struct caller caller)
 {
     struct stream_facts *facts = place_for(data->handle, data->stream);
-    if (!facts) {
-        return;
-    }
-    *facts = (struct stream_facts){.handle = data->handle,
-                                   .stream = data->stream,
-                                   .context = data->context,
-                                   .creator = caller.thread,
-                                   .non_blocking = flags & CUDA_STREAM_NON_BLOCKING};
-    if (by_program) {
-        begin_stream(facts, caller);
+    if (facts) {
+        *facts = (struct stream_facts){.handle = data->handle,
+                                       .stream = data->stream,
+                                       .context = data->context,
+                                       .creator = caller,
+                                       .non_blocking = flags & CUDA_STREAM_NON_BLOCKING};
     }
 }
 
@@ -178,7 +182,7 @@ uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_str
             return 0;
         }
         *facts = (struct stream_facts){
-            .handle = handle, .stream = stream, .context = context, .creator = caller.thread};
+            .handle = handle, .stream = stream, .context = context, .creator = caller};
     }
     if (!facts->id) {
         begin_stream(facts, caller);
@@ -196,7 +200,7 @@ static struct stream_facts *find_default(CUcontext context, bool per_thread, uin
     for (size_t i = 0; per_thread && i < tables.streams.count; i++) {
         struct stream_facts *facts = &tables.streams.items[i];
         if (facts->handle && facts->id && !facts->stream && facts->context == context &&
-            facts->creator == thread && !is_legacy(facts)) {
+            facts->creator.thread == thread && !is_legacy(facts)) {
             return facts;
         }
     }

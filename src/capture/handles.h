@@ -1,7 +1,7 @@
 /* Handles of the driver as ids of the trace, and names of kernels.
  *
  * A stream is known by its unique handle while it lives; the same pointer may come back for a new
- * one after its end. Everything here is under the lock of emit.h; events that are due (a default
+ * one after its end. Everything here is under the lock of emit.h; events that are due (a
  * stream at its first use) are put by it. */
 #ifndef SSAN_CAPTURE_HANDLES_H
 #define SSAN_CAPTURE_HANDLES_H
@@ -30,7 +30,7 @@ void handles_remove_context(CUcontext context);
 uint32_t handles_context(CUcontext context);
 
 /* A stream was made: by a call of the program with these flags, or (public NULL) by the driver. */
-void handles_add_stream(const struct sanitizer_stream_data *data, bool by_program, unsigned flags,
+void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags,
                         struct caller caller);
 void handles_remove_stream(const struct sanitizer_stream_data *data, struct caller caller);
 /* The id of a stream that an item goes to, with its stream_create when this is its first use. */
