@@ -48,6 +48,7 @@ struct thread {
     uint64_t sync;     /* in progress; 0: none */
     int64_t sync_began_ns;
     struct hostfunc *hostfunc; /* being submitted */
+    bool makes_context;        /* is inside of the creation of one */
     CUcontext context;         /* current at the last API callback */
     uint64_t callback;         /* the op whose host function this thread runs */
 };

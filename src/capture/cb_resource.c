@@ -10,10 +10,47 @@
 
 #include <string.h>
 
+/* Ends the block that begins at `address`, with its free. */
+static void end_block(const struct thread *thread, uint64_t address, struct caller caller)
+{
+    struct ssan_event event = {.kind = SSAN_EV_free};
+    struct memory_block block;
+    observe_free(address);
+    emit_lock();
+    if (memory_remove(address, &block) && !block.is_pooled) {
+        event.free = (struct ssan_ev_free){block.alloc, ssan_str(calls_name(thread)), caller.thread,
+                                           caller.site};
+        emit_put(&event);
+    }
+    emit_unlock();
+}
+
+/* What still lives in a context ends with it, but for memory of pools (R-IMPL-3): the driver tells
+ * of no free. */
+static void end_blocks(CUcontext context)
+{
+    struct thread *thread = calls_thread();
+    struct caller caller = calls_caller(thread);
+    struct memory_block block;
+    uint32_t ended;
+    emit_lock();
+    ended = handles_context(context);
+    emit_unlock();
+    for (uint64_t at = 0; memory_next(at, &block); at = block.address + block.size) {
+        if (block.context == ended && !block.is_pooled) {
+            end_block(thread, block.address, caller);
+        }
+    }
+}
+
 static void on_context(uint32_t id, CUcontext context)
 {
     struct sanitizer_stream *legacy = NULL;
-    if (id == SANITIZER_CONTEXT_CREATION_FINISHED) {
+    struct thread *thread = calls_thread();
+    if (id == SANITIZER_CONTEXT_CREATION_STARTING) {
+        thread->makes_context = true;
+    } else if (id == SANITIZER_CONTEXT_CREATION_FINISHED) {
+        thread->makes_context = false;
         /* Asked for before our lock: it may call back. */
         if (capture_api.get_stream_handle(context, CUDA_STREAM_LEGACY, &legacy) != SANITIZER_OK) {
             legacy = NULL;
@@ -26,6 +63,7 @@ static void on_context(uint32_t id, CUcontext context)
         observe_context_end(context);
         gate_context_end(context);
     } else if (id == SANITIZER_CONTEXT_DESTROY_FINISHED) {
+        end_blocks(context);
         emit_lock();
         handles_remove_context(context);
         emit_unlock();
@@ -50,16 +88,18 @@ static void on_stream(uint32_t id, const struct sanitizer_stream_data *data)
     struct thread *thread = calls_thread();
     unsigned flags;
     bool by_program = creation_flags(thread, &flags) && data->stream;
+    bool is_internal =
+        !by_program && (thread->makes_context || calls_inside(thread, API_GRAPH) != NULL);
     struct caller caller = {.thread = thread->id};
     if (id == SANITIZER_STREAM_DESTROY_FINISHED) {
         return;
     }
-    if (by_program || calls_inside(thread, API_STREAM_DESTROY)) {
+    if (thread->depth > 0) {
         caller = calls_caller(thread);
     }
     emit_lock();
     if (id == SANITIZER_STREAM_CREATED) {
-        handles_add_stream(data, flags, caller);
+        handles_add_stream(data, flags, is_internal, caller);
     } else {
         handles_remove_stream(data, caller);
     }
@@ -156,28 +196,18 @@ void resource_variable(uint64_t address, uint64_t size, const char *name, bool i
 static void on_free(const struct sanitizer_memory_data *data)
 {
     struct thread *thread = calls_thread();
-    struct ssan_event event = {.kind = SSAN_EV_free};
     struct memory_block block;
-    struct caller caller;
-    if ((data->flags & SANITIZER_MEMORY_PEER) || !memory_find(data->address, &block) ||
-        block.address != data->address) {
-        return;
+    if (!(data->flags & SANITIZER_MEMORY_PEER) && memory_find(data->address, &block) &&
+        block.address == data->address) {
+        end_block(thread, data->address, calls_caller(thread));
     }
-    observe_free(data->address);
-    caller = calls_caller(thread);
-    emit_lock();
-    if (memory_remove(data->address, &block) && !block.is_pooled) {
-        event.free = (struct ssan_ev_free){block.alloc, ssan_str(calls_name(thread)), caller.thread,
-                                           caller.site};
-        emit_put(&event);
-    }
-    emit_unlock();
 }
 
 void on_resource(uint32_t id, const void *data)
 {
     struct sanitizer_stream_data stream;
     switch (id) {
+    case SANITIZER_CONTEXT_CREATION_STARTING:
     case SANITIZER_CONTEXT_CREATION_FINISHED:
     case SANITIZER_CONTEXT_DESTROY_STARTING:
     case SANITIZER_CONTEXT_DESTROY_FINISHED:

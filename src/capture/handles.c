@@ -28,6 +28,7 @@ struct stream_facts {
     uint32_t id; /* 0: not in the trace */
     struct caller creator;
     bool non_blocking;
+    bool is_internal; /* made by the driver for itself: no default stream */
 };
 
 static struct {
@@ -140,7 +141,7 @@ static void begin_stream(struct stream_facts *facts, struct caller caller)
     emit_put(&event);
 }
 
-void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags,
+void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags, bool is_internal,
                         struct caller caller)
 {
     struct stream_facts *facts = place_for(data->handle, data->stream);
@@ -149,6 +150,7 @@ void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags
                                        .stream = data->stream,
                                        .context = data->context,
                                        .creator = caller,
+                                       .is_internal = is_internal,
                                        .non_blocking = flags & CUDA_STREAM_NON_BLOCKING};
     }
 }
@@ -190,16 +192,23 @@ uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_str
     return facts->id;
 }
 
-static struct stream_facts *find_default(CUcontext context, bool per_thread, uint32_t thread)
+static struct stream_facts *find_legacy(CUcontext context, struct caller caller)
 {
-    for (size_t i = 0; !per_thread && i < tables.contexts.count; i++) {
-        if (tables.contexts.items[i].context == context) {
-            return find_stream(tables.contexts.items[i].legacy);
+    for (size_t i = 0; i < tables.contexts.count; i++) {
+        const struct context_facts *facts = &tables.contexts.items[i];
+        if (facts->context == context && facts->legacy) {
+            (void)handles_stream(context, NULL, facts->legacy, caller);
+            return find_stream(facts->legacy);
         }
     }
-    for (size_t i = 0; per_thread && i < tables.streams.count; i++) {
+    return NULL;
+}
+
+static struct stream_facts *find_per_thread(CUcontext context, uint32_t thread)
+{
+    for (size_t i = 0; i < tables.streams.count; i++) {
         struct stream_facts *facts = &tables.streams.items[i];
-        if (facts->handle && facts->id && !facts->stream && facts->context == context &&
+        if (facts->handle && !facts->stream && !facts->is_internal && facts->context == context &&
             facts->creator.thread == thread && !is_legacy(facts)) {
             return facts;
         }
@@ -214,7 +223,7 @@ uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_th
     const uint64_t *at;
     if (!stream || stream == CUDA_STREAM_LEGACY || stream == CUDA_STREAM_PER_THREAD) {
         bool own = stream == CUDA_STREAM_PER_THREAD || (!stream && per_thread);
-        facts = find_default(context, own, caller.thread);
+        facts = own ? find_per_thread(context, caller.thread) : find_legacy(context, caller);
     } else {
         at = map_find(&tables.by_public, key_of(stream));
         facts = at ? &tables.streams.items[*at - 1] : NULL;

@@ -29,8 +29,9 @@ void handles_remove_context(CUcontext context);
 /* The id of a context, made when it is new. NULL: the first one. */
 uint32_t handles_context(CUcontext context);
 
-/* A stream was made: by a call of the program with these flags, or (public NULL) by the driver. */
-void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags,
+/* A stream was made: by a call of the program with these flags, or (public NULL) by the driver, as
+ * a default stream or, `is_internal`, for itself. */
+void handles_add_stream(const struct sanitizer_stream_data *data, unsigned flags, bool is_internal,
                         struct caller caller);
 void handles_remove_stream(const struct sanitizer_stream_data *data, struct caller caller);
 /* The id of a stream that an item goes to, with its stream_create when this is its first use. */

@@ -2,9 +2,9 @@
  * and on which thread (R-HF-2).
  *
  * The driver reads the arguments of its call behind the callback at the entry, so they can be
- * changed there. The item stands in the trace before the driver has it, since the function may run
- * before the call returns; where the call then fails, the item is closed and has no accesses.
- * While a graph is captured nothing is changed: the function would run at each launch. */
+ * changed there. The item is put when the call has succeeded, or when the function begins where
+ * that is earlier; a call that fails leaves none. While a graph is captured nothing is changed: the
+ * function would run at each launch. */
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
@@ -16,19 +16,44 @@
 
 static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
 
+/* One that is being submitted, shared by the call and by the function; under the lock of emit.h but
+ * for what never changes. */
 struct hostfunc {
-    uint64_t op;
+    struct ssan_ev_op op; /* op.op: 0 until it is in the trace */
+    uint32_t users;
     void *user;
     void (*function)(void *user);
     void (*callback)(CUstream stream, int status, void *user); /* else this one */
 };
 
-static uint64_t begin_function(const struct hostfunc *hostfunc)
+/* Puts the item, once. */
+static void put(struct hostfunc *hostfunc, struct thread *thread)
+{
+    if (!hostfunc->op.op) {
+        hostfunc->op.op = item_put(thread, &hostfunc->op, NULL, NULL);
+    }
+}
+
+static void drop(struct hostfunc *hostfunc)
+{
+    if (--hostfunc->users == 0) {
+        mem_free(hostfunc);
+    }
+}
+
+/* Takes over the function's share; a copy is what it needs. */
+static struct hostfunc begin_function(struct hostfunc *shared)
 {
     struct thread *thread = calls_thread();
-    thread->callback = hostfunc->op;
-    emit_callback(true, thread->id, hostfunc->op);
-    return hostfunc->op;
+    struct hostfunc hostfunc;
+    emit_lock();
+    put(shared, thread); /* it runs before its call returns */
+    hostfunc = *shared;
+    drop(shared);
+    emit_unlock();
+    thread->callback = hostfunc.op.op;
+    emit_callback(true, thread->id, hostfunc.op.op);
+    return hostfunc;
 }
 
 static void end_function(uint64_t op)
@@ -41,20 +66,16 @@ static void end_function(uint64_t op)
 
 static void run_function(void *user)
 {
-    struct hostfunc hostfunc = *(struct hostfunc *)user;
-    uint64_t op = begin_function(&hostfunc);
-    mem_free(user);
+    struct hostfunc hostfunc = begin_function(user);
     hostfunc.function(hostfunc.user);
-    end_function(op);
+    end_function(hostfunc.op.op);
 }
 
 static void run_callback(CUstream stream, int status, void *user)
 {
-    struct hostfunc hostfunc = *(struct hostfunc *)user;
-    uint64_t op = begin_function(&hostfunc);
-    mem_free(user);
+    struct hostfunc hostfunc = begin_function(user);
     hostfunc.callback(stream, status, hostfunc.user);
-    end_function(op);
+    end_function(hostfunc.op.op);
 }
 
 /* The function as the program gave it: the runtime may have put one of its own before it. */
@@ -66,27 +87,26 @@ static const void *function_of(const struct thread *thread)
     return function;
 }
 
-/* Puts the item; 0 when nothing can be told of it. */
-static uint64_t put_item(struct thread *thread, const struct call_frame *frame, CUstream stream)
+/* Prepares the item; false where nothing can be told of it. */
+static bool prepare(struct thread *thread, const struct call_frame *frame, CUstream stream,
+                    struct ssan_ev_op *op)
 {
     struct caller caller = calls_caller(thread);
-    struct ssan_ev_op op = {.kind = SSAN_op_kind_HOSTFUNC,
-                            .form = SSAN_form_ASYNC,
-                            .call = ssan_str(calls_name(thread)),
-                            .thread = caller.thread,
-                            .site = caller.site};
-    uint64_t id = 0;
+    *op = (struct ssan_ev_op){.kind = SSAN_op_kind_HOSTFUNC,
+                              .form = SSAN_form_ASYNC,
+                              .call = ssan_str(calls_name(thread)),
+                              .thread = caller.thread,
+                              .site = caller.site};
     pthread_mutex_lock(&names); /* the loader is asked, whose lock comes before ours */
-    op.name = ssan_str(funcname_find(function_of(thread)));
+    op->name = ssan_str(funcname_find(function_of(thread)));
     pthread_mutex_unlock(&names);
     emit_lock();
     if (!handles_is_capturing()) {
-        op.stream =
+        op->stream =
             handles_stream_argument(thread->context, stream, frame->call->per_thread, caller);
-        id = item_put(thread, &op, NULL, NULL);
     }
     emit_unlock();
-    return id;
+    return op->stream != 0;
 }
 
 void hostfunc_enter(struct thread *thread, const struct call_frame *frame)
@@ -99,14 +119,11 @@ void hostfunc_enter(struct thread *thread, const struct call_frame *frame)
         return;
     }
     made = mem_zalloc(1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    made->op = put_item(thread, frame, hostfunc->stream);
-    if (!made->op) {
+    if (!made || !prepare(thread, frame, hostfunc->stream, &made->op)) {
         mem_free(made);
         return;
     }
+    made->users = 2;
     made->user = hostfunc->user;
     if (frame->call->class == API_CALLBACK) {
         made->callback = callback->function;
@@ -123,8 +140,15 @@ void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool 
 {
     struct hostfunc *made = thread->hostfunc;
     thread->hostfunc = NULL;
-    if (made && !ok) {
-        emit_closed(made->op);
-        mem_free(made);
+    if (!made) {
+        return;
     }
+    emit_lock();
+    if (ok) {
+        put(made, thread);
+    } else {
+        made->users = 1; /* nothing was submitted, so the function never runs */
+    }
+    drop(made);
+    emit_unlock();
 }
