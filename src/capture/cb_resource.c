@@ -139,9 +139,8 @@ static void add_block(struct memory_block *block, const char *call, CUcontext co
 {
     struct ssan_event event = {.kind = SSAN_EV_alloc};
     struct memory_block old;
-    if (memory_find(block->address, &old) && old.address == block->address &&
-        old.size == block->size && old.memory == block->memory && !block->is_pooled &&
-        !old.is_pooled) {
+    if (call[0] == '_' && memory_find(block->address, &old) && old.address == block->address &&
+        old.size == block->size && old.memory == block->memory) {
         return; /* a managed variable is told once for each context */
     }
     emit_lock();

@@ -87,6 +87,18 @@ static const void *function_of(const struct thread *thread)
     return function;
 }
 
+/* Has the driver make the per-thread default stream, where the argument means it and no item went
+ * there yet. Not under our lock: it calls back. */
+static void make_stream(const struct thread *thread, const struct call_frame *frame,
+                        CUstream stream)
+{
+    struct sanitizer_stream *made;
+    if (thread->context &&
+        (stream == CUDA_STREAM_PER_THREAD || (!stream && frame->call->per_thread))) {
+        (void)capture_api.get_stream_handle(thread->context, CUDA_STREAM_PER_THREAD, &made);
+    }
+}
+
 /* Prepares the item; false where nothing can be told of it. */
 static bool prepare(struct thread *thread, const struct call_frame *frame, CUstream stream,
                     struct ssan_ev_op *op)
@@ -97,6 +109,7 @@ static bool prepare(struct thread *thread, const struct call_frame *frame, CUstr
                               .call = ssan_str(calls_name(thread)),
                               .thread = caller.thread,
                               .site = caller.site};
+    make_stream(thread, frame, stream);
     pthread_mutex_lock(&names); /* the loader is asked, whose lock comes before ours */
     op->name = ssan_str(funcname_find(function_of(thread)));
     pthread_mutex_unlock(&names);
