@@ -220,7 +220,8 @@ static void open_session(const char *directory)
 /* While the driver still answers; the trace stays open for what destructors do. */
 static void on_early_exit(int code, void *unused)
 {
-    if (atomic_load(&session.listens) && emit_is_on()) {
+    static atomic_bool done;
+    if (atomic_load(&session.listens) && emit_is_on() && !atomic_exchange(&done, true)) {
         gate_exit(writer_sink(session.writer));
         observe_exit();
     }
@@ -229,6 +230,7 @@ static void on_early_exit(int code, void *unused)
 static void on_end(int code)
 {
     struct ssan_event event = {.kind = SSAN_EV_exit, .exit = {.code = (uint32_t)code & 0xff}};
+    on_early_exit(code, NULL); /* behind a short way out: exit has done it before */
     if (emit_is_on()) {
         emit_put(&event);
         emit_close();
