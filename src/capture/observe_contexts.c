@@ -17,8 +17,9 @@
 #define DEFAULT_BYTES (UINT64_C(512) << 20)
 #define TICK_MS       20u
 #define IDLE_MS       50u
-#define END_LIMIT_MS  5000u
-#define RELAXED       2 /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define END_LIMIT_MS  3000u /* for what is in flight when its context ends */
+#define END_STUCK_MS  300u  /* without progress: the thread is held up */
+#define RELAXED       2     /* CU_STREAM_CAPTURE_MODE_RELAXED */
 #define OWN_STACK     (256u << 10)
 
 struct driver {
@@ -88,15 +89,25 @@ static bool find_driver(struct driver *driver)
 /* A stream to drain over. On failure the pool can't be drained by the thread. */
 static void open_stream(const struct driver *driver, struct pool *pool)
 {
-    CUcontext old = NULL;
     CUstream stream = NULL;
     struct sanitizer_stream *handle = NULL;
-    if (driver->push(pool->context) != CUDA_OK) {
-        return;
-    }
     if (driver->create(&stream, CUDA_STREAM_NON_BLOCKING) == CUDA_OK &&
         contexts.api->get_stream_handle(pool->context, stream, &handle) == SANITIZER_OK) {
         atomic_store(&pool->stream, handle);
+    }
+}
+
+static void drain_one(const struct driver *driver, struct pool *pool)
+{
+    CUcontext old = NULL;
+    if (driver->push(pool->context) != CUDA_OK) {
+        return;
+    }
+    if (!atomic_load(&pool->stream)) {
+        open_stream(driver, pool);
+    }
+    if (atomic_load(&pool->stream)) {
+        (void)pool_drain(pool, contexts.sink);
     }
     driver->pop(&old);
 }
@@ -112,13 +123,8 @@ static bool drain_all(const struct driver *driver)
         }
         contexts.is_draining = true;
         pthread_mutex_unlock(&contexts.lock);
-        if (!atomic_load(&pool->stream)) {
-            open_stream(driver, pool);
-        }
-        if (atomic_load(&pool->stream)) {
-            pool_drain(pool, contexts.sink);
-        }
-        is_busy = is_busy || pool_is_busy(pool);
+        drain_one(driver, pool);
+        is_busy = is_busy || pool_in_flight(pool) > 0;
         pthread_mutex_lock(&contexts.lock);
         contexts.is_draining = false;
         pthread_cond_broadcast(&contexts.passed);
@@ -252,16 +258,32 @@ static bool take_pool(uint32_t index, struct pool *pool)
     return is_free && atomic_load(&pool->stream);
 }
 
+/* Lets the thread drain the pool as long as that gets on, at most until `limit`. */
+static void let_drain(struct pool *pool, uint64_t limit)
+{
+    struct timespec pause = {0, 500000};
+    uint64_t moved_ms = pool_now_ms();
+    uint32_t left = pool_in_flight(pool);
+    while (left > 0 && pool_now_ms() < limit && pool_now_ms() - moved_ms < END_STUCK_MS) {
+        contexts_hurry();
+        nanosleep(&pause, NULL);
+        uint32_t now_left = pool_in_flight(pool);
+        moved_ms = now_left < left ? pool_now_ms() : moved_ms;
+        left = now_left;
+    }
+}
+
 static void end_pool(uint32_t index, bool is_whole_process)
 {
     struct pool *pool = atomic_load(&contexts.items[index].pool);
     if (!pool) {
         return;
     }
-    bool is_free = take_pool(index, pool);
     uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    let_drain(pool, limit);
+    bool is_free = take_pool(index, pool);
     struct timespec pause = {0, 1000000};
-    while (is_free && pool_is_busy(pool) && pool_now_ms() < limit) {
+    while (is_free && pool_in_flight(pool) > 0 && pool_now_ms() < limit) {
         if (pool_drain(pool, contexts.sink) == 0) {
             nanosleep(&pause, NULL);
         }

@@ -33,6 +33,7 @@ struct drain {
     VEC(uint32_t) done;      /* records of launches that have ended, in order of submission */
     VEC(struct owned) pages; /* theirs */
     bool has_failed;         /* the driver no longer answers */
+    bool is_short;           /* of memory: pages were forgotten */
 };
 
 static void *at(uint64_t address)
@@ -150,7 +151,8 @@ static void read_claims(struct drain *drain)
         /* A claim whose writer a fault has stopped leaks its page. */
         if (place->what != 0 && place->launch < pool->record_count) {
             struct pool_page page = {place->what, place->page};
-            (void)VEC_PUSH(&pool->launches[place->launch].pages, page);
+            drain->is_short =
+                !VEC_PUSH(&pool->launches[place->launch].pages, page) || drain->is_short;
         }
         pool->head_seen++;
     }
@@ -180,7 +182,7 @@ static void list_pages(struct drain *drain)
         for (size_t j = 0; j < launch->pages.count; j++) {
             struct owned owned = {(uint32_t)i, launch->pages.items[j].page,
                                   launch->pages.items[j].what};
-            (void)VEC_PUSH(&drain->pages, owned);
+            drain->is_short = !VEC_PUSH(&drain->pages, owned) || drain->is_short;
         }
     }
     if (drain->pages.count > 1) {
@@ -215,7 +217,7 @@ static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
             struct owned owned = pages[i];
             owned.page = used + pages[i].page - first;
             if ((owned.what & 7) != PATCH_KIND_DIRECTORY) {
-                (void)VEC_PUSH(&batch->leaves, owned);
+                drain->is_short = !VEC_PUSH(&batch->leaves, owned) || drain->is_short;
             }
         }
         used += end - first;
@@ -237,7 +239,7 @@ static void tell_launch(struct drain *drain, const struct batch *batch, size_t f
         const struct owned *owned = &batch->leaves.items[i];
         struct observe_leaf leaf = {owned->what,
                                     pool->pages_copy + (size_t)owned->page * PATCH_PAGE_WORDS};
-        (void)VEC_PUSH(&leaves, leaf);
+        drain->is_short = !VEC_PUSH(&leaves, leaf) || drain->is_short;
     }
     observe_leaves_tell(&out, leaves.items, leaves.count);
     VEC_FREE(&leaves);
@@ -375,7 +377,7 @@ static void run_drain(struct drain *drain)
     tell_pages(drain);
     for (size_t i = 0; i < drain->done.count; i++) {
         uint32_t index = drain->done.items[i];
-        if (is_lost(pool, index) || drain->has_failed) {
+        if (is_lost(pool, index) || drain->has_failed || drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);
         }
         tell_closed(drain->sink, pool->launches[index].op);
@@ -396,7 +398,7 @@ uint32_t pool_drain(struct pool *pool, struct ssan_sink *sink)
     if (pthread_mutex_trylock(&pool->drain_lock) != 0) {
         return 0;
     }
-    if (!pool->has_failed && pool_is_busy(pool)) {
+    if (!pool->has_failed && pool_in_flight(pool) > 0) {
         run_drain(&drain);
         pool->has_failed = drain.has_failed;
     }
@@ -407,12 +409,12 @@ uint32_t pool_drain(struct pool *pool, struct ssan_sink *sink)
     return count;
 }
 
-bool pool_is_busy(struct pool *pool)
+uint32_t pool_in_flight(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    bool is_busy = pool->running > 0;
+    uint32_t count = pool->running;
     pthread_mutex_unlock(&pool->lock);
-    return is_busy;
+    return count;
 }
 
 void pool_give_up(struct pool *pool, struct ssan_sink *sink)

@@ -83,8 +83,8 @@ void pool_wait(struct pool *pool, unsigned milliseconds);
 /* Tells launches that have ended to the trace and takes back what they own; answers how many.
  * Leaves it to another thread that is at it. pool->stream is set. */
 uint32_t pool_drain(struct pool *pool, struct ssan_sink *sink);
-/* Launches are in flight, or ended and not drained yet. */
-bool pool_is_busy(struct pool *pool);
+/* How many launches are in flight, or ended and not drained yet. */
+uint32_t pool_in_flight(struct pool *pool);
 /* Whatever is still in flight is lost: told as such. */
 void pool_give_up(struct pool *pool, struct ssan_sink *sink);
 

@@ -44,7 +44,7 @@ uint32_t observe_sites_find(void *self, uint32_t kind, uint64_t begin, uint64_t 
     uint64_t frames[CANDIDATES];
     uint32_t count = 0;
     unsigned shift = PATCH_SPAN_SHIFT + PATCH_UNIT(PATCH_KIND_IS_SMALL(kind));
-    if (!sites->record || begin >= end) {
+    if (!sites->record || sites->record->unlisted || begin >= end) {
         return 0;
     }
     for (uint32_t i = 0; i < PATCH_ENTRIES; i++) {

@@ -19,3 +19,4 @@ set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_s
 ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 
 ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)
+ssan_test(capture_cubin SOURCES capture_cubin.c LINKS ssan_capture)
