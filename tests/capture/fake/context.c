@@ -44,6 +44,7 @@ static void empty(struct fake_context *context)
     fake_wait(fake_last());
     fake_end_context_events(context);
     fake_end_context_streams(context);
+    fake_end_context_memory(context);
     fake_tell_context(SANITIZER_CONTEXT_DESTROY_FINISHED, context);
 }
 
@@ -101,10 +102,10 @@ cudaError_t cudaDeviceReset(void)
     return fake_exit(&call, 0);
 }
 
-static int synchronize(uint32_t id, const char *name)
+static int synchronize(uint32_t id, const char *name, const CUcontext *named)
 {
     struct fake_call call;
-    fake_enter(&call, SANITIZER_DRIVER_API, id, name, NULL, NULL);
+    fake_enter(&call, SANITIZER_DRIVER_API, id, name, named, NULL);
     int result = fake_sticky();
     if (!result) {
         fake_wait(fake_last());
@@ -119,12 +120,13 @@ cudaError_t cudaDeviceSynchronize(void)
     struct fake_call call;
     fake_enter(&call, SANITIZER_RUNTIME_API, 165, "cudaDeviceSynchronize", NULL, NULL);
     fake_runtime();
-    return fake_exit(&call, synchronize(800, "cuCtxSynchronize_v2"));
+    CUcontext context = (CUcontext)current;
+    return fake_exit(&call, synchronize(800, "cuCtxSynchronize_v2", &context));
 }
 
 int cuCtxSynchronize(void)
 {
-    return synchronize(17, "cuCtxSynchronize");
+    return synchronize(17, "cuCtxSynchronize", NULL);
 }
 
 static cudaError_t profiler(uint32_t id, const char *name, uint32_t inner_id, const char *inner)

@@ -122,6 +122,8 @@ enum fake_memory fake_kind(uint64_t address, uint64_t size, bool *bad);
 void fake_tell_freed(void);
 void *fake_allocate(size_t size); /* for the sanitizer's functions: tells nobody */
 void fake_release_block(void *pointer);
+/* The blocks of a context end with it, and nobody is told. */
+void fake_end_context_memory(const struct fake_context *context);
 
 /* -- launches and graphs ------------------------------------------------------------------------*/
 

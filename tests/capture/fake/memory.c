@@ -103,6 +103,15 @@ void *fake_allocate(size_t size)
     return block ? (void *)(uintptr_t)block->address : NULL;
 }
 
+void fake_end_context_memory(const struct fake_context *context)
+{
+    pthread_mutex_lock(&fake_lock);
+    for (size_t i = 0; i < block_count; i++) {
+        blocks[i].is_alive &= blocks[i].context != context;
+    }
+    pthread_mutex_unlock(&fake_lock);
+}
+
 void fake_release_block(void *pointer)
 {
     pthread_mutex_lock(&fake_lock);
@@ -211,13 +220,11 @@ static int release(uint32_t id, const char *name, void *pointer, unsigned int ki
         struct block *block = find((uint64_t)(uintptr_t)pointer);
         bool is_right = block && kinds & 1u << block->kind && !block->is_hidden;
         struct block copy = is_right ? *block : (struct block){0};
-        if (is_right) {
-            block->is_alive = false;
-        }
         pthread_mutex_unlock(&fake_lock);
-        if (is_right) {
+        if (is_right) { /* told before anybody can have the place again */
             struct sanitizer_memory_data data = data_of(&copy, 0, 0);
             fake_tell(SANITIZER_RESOURCE, told, &data);
+            fake_release_block(pointer);
         } else {
             result = CUDA_INVALID_VALUE;
         }

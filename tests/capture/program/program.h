@@ -1,0 +1,28 @@
+/* A program on the fake driver: scenarios by name, each a short CUDA program whose trace is known.
+ */
+#ifndef SSAN_CAPTURE_PROGRAM_PROGRAM_H
+#define SSAN_CAPTURE_PROGRAM_PROGRAM_H
+
+#include "capture/fake/cuda.h"
+
+/* Rows of scenarios.def: SCENARIO(name), a function scenario_<name> that returns the exit code. */
+#define SCENARIO(name) int scenario_##name(void);
+#include "capture/program/scenarios.def"
+#undef SCENARIO
+/* Not yet told right. */
+int scenario_reset(void);
+int scenario_own_host_function(void);
+int scenario_failed_host_function(void);
+
+/* Kernels: what they read and write is told by fake_access only. */
+extern const struct fake_kernel kernel_scale; /* scale(float *, int) */
+extern const struct fake_kernel kernel_add;   /* ns::add<int>(int *, int *) */
+
+/* Launches one block of 32. */
+cudaError_t launch(const struct fake_kernel *kernel, void *first, void *second,
+                   cudaStream_t stream);
+
+/* Runs a thread to its end. */
+void run_thread(void *(*function)(void *));
+
+#endif

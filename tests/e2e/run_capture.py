@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""The injected library on the fake driver: every scenario of tests/capture/program, run by the tool, against tests/capture/expected.
+
+What is compared: the program's output and exit code with and without streamsan, the tool's exit code, the findings, and the
+whole trace in its listing, with addresses told as block + offset and process ids, times and places left out. The fake driver
+tells what a real one tells (driver_order.txt). --update writes what was seen to expected/, to be reviewed as prose."""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+from harness import ROOT, TOOL, Skip, Tally, check, execute, run, work_folder
+
+HERE = ROOT / "tests/capture"
+BUILD = TOOL.parent.parent
+PROGRAM = BUILD / "bin/fake_program"
+DRIVER = BUILD / "tests/capture/fake/libcuda.so.1"
+ENVIRONMENT = {"STREAMSAN_TEST_GPU": "1", "STREAMSAN_SANITIZER": str(DRIVER)}
+OPTIONS = ("--device", "gpu", "--accesses", "off")
+UPDATE = "--update" in sys.argv
+
+# What a scenario needs beside the usual.
+EXTRA = {"devices": {"FAKE_DEVICES": "2"}}
+# Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
+UNORDERED = {"many_threads", "forked_before", "executed", "no_operation"}
+SIGNALLED = {"killed": -9, "signalled": -15}
+
+
+def scenarios():
+    return re.findall(r"^SCENARIO\((\w+)\)", (HERE / "program/scenarios.def").read_text(encoding="utf-8"), re.M)
+
+
+def normalised(listing):
+    """The listing without what differs from run to run."""
+    blocks, unknown, rows = [], [], []
+
+    def place(match):
+        address = int(match[0], 16)
+        for name, start, size in reversed(blocks):
+            if start <= address < start + size:
+                return name if address == start else f"{name}+{address - start}"
+        if address not in unknown:
+            unknown.append(address)
+        return f"host{unknown.index(address) + 1}"
+
+    for line in listing.splitlines():
+        if re.match(r"(module|site|line|frame|streamsan-listing)\b", line):
+            continue
+        line = re.sub(r"  # \S+?:\d+: ", "  # ", line)
+        line = re.sub(r" (site|pid|parent_pid|blocked_ns)=\d+", "", line)
+        line = re.sub(r' (command|written_by|schedule|observed|altered)="[^"]*"', "", line)
+        born = re.match(r"alloc alloc=(\d+) .*address=(0x[0-9a-f]+) size=(\d+)", line)
+        if born:
+            blocks.append((f"A{born[1]}", int(born[2], 16), int(born[3])))
+        dead = re.match(r"free alloc=(\d+)", line)
+        if dead:
+            blocks[:] = [b for b in blocks if b[0] != f"A{dead[1]}"]
+        line = re.sub(r"(?<=object=pointer id=)\d+", lambda m: hex(int(m[0])), line)
+        rows.append(re.sub(r"0x[0-9a-f]+", place, line))
+    return rows
+
+
+def seen(scenario, folder, env):
+    trace = pathlib.Path(folder) / "trace"
+    result = run(PROGRAM, *OPTIONS, "--trace", trace, args=(scenario,), env={**ENVIRONMENT, **EXTRA.get(scenario, {}), **env})
+    rows = [f"exit {result.code}", result.verdict_line.split(";")[0]]
+    if result.report:
+        rows += [f"{f['severity']} {f['rule']}" for f in result.report["findings"]]
+        rows += [f"not modelled: {c['call'] if isinstance(c, dict) else c}" for c in result.report["run"].get("unsupported_calls", [])]
+    if scenario not in UNORDERED:
+        listing = execute([TOOL, "dump", trace])
+        check(listing.returncode == (67 if scenario in SIGNALLED else 0), f"dump: {listing.returncode} {listing.stderr}")
+        rows += ["", *normalised(listing.stdout)]
+    return result, rows
+
+
+def one(scenario, layout):
+    env = {"FAKE_LAYOUT": layout}
+    bare = execute([PROGRAM, scenario], env={**EXTRA.get(scenario, {}), **env})
+    check(bare.returncode == SIGNALLED.get(scenario, bare.returncode), f"the program alone: {bare.returncode} {bare.stderr}")
+    check(bare.returncode < 3 or scenario in {"exit_code", "exit_at_once", "executed", "fault"}, f"the program alone ends with {bare.returncode}")
+    with tempfile.TemporaryDirectory(dir=os.environ["TMPDIR"]) as folder:
+        result, rows = seen(scenario, folder, env)
+    check(result.out == bare.stdout, f"its output changed:\n{result.out}")
+    expected = HERE / f"expected/{scenario}.txt"
+    text = "\n".join(rows) + "\n"
+    if UPDATE:
+        expected.parent.mkdir(exist_ok=True)
+        expected.write_text(text, encoding="utf-8")
+        return
+    want = expected.read_text(encoding="utf-8").splitlines() if expected.exists() else []
+    for number in range(max(len(want), len(rows))):
+        a, b = (lines[number] if number < len(lines) else "(nothing more)" for lines in (want, rows))
+        check(a == b, f"line {number + 1} of expected/{scenario}.txt\n  expected {a}\n  seen     {b}")
+
+
+def ready():
+    for path in (TOOL, PROGRAM, DRIVER, BUILD / "lib/streamsan/capture.so"):
+        if not path.exists():
+            raise Skip(f"{path.relative_to(BUILD)} is not built")
+
+
+def main():
+    tally = Tally("capture")
+
+    def case(scenario, layout):
+        ready()
+        one(scenario, layout)
+
+    for scenario in scenarios():
+        for layout in ("old",) if UPDATE else ("old", "green"):
+            tally.case(f"{scenario} {layout}", case, scenario, layout)
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    with work_folder("capture"):
+        return tally.finish(words[0] if words else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
