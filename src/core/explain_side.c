@@ -3,6 +3,10 @@
  * Everything lies in the report's arena. Cost: O(log blocks) a hazard, O(ranges) for its bytes. */
 #include "core/explain_side.h"
 
+#include <string.h>
+
+#define DEVICE_LINES 16 /* told of a side at most */
+
 uint64_t hazard_block(const struct history *history, const struct hazard *hazard)
 {
     const uint32_t alloc = history_find(&history->alloc_of, hazard->alloc);
@@ -24,6 +28,43 @@ bool side_want(struct tables *tables, const struct side *side, uint32_t item)
     return create || tables_want_call(tables, call);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    return a->line == b->line && is_same_text(a->file, b->file) &&
+           (a->file || is_same_text(a->function, b->function));
+}
+
+static void add_line(struct finding_side *out, struct place *places, size_t room,
+                     const struct place *place)
+{
+    size_t i = 0;
+    while (i < out->device_count && !is_same_place(&places[i], place)) {
+        i++;
+    }
+    if ((place->file || place->function) && i == out->device_count && i < room) {
+        places[out->device_count++] = *place;
+    }
+}
+
+/* The candidate device lines: each site is one, or has several as its frames. */
+static bool fill_lines(struct tables *tables, struct finding_side *out, const struct side *side)
+{
+    struct place *places = arena_alloc(&tables->report->arena, DEVICE_LINES * sizeof *places);
+    for (size_t i = 0; places && i < HAZARD_LINES && side->lines[i] != 0; i++) {
+        const struct hist_site *site = history_site(tables->history, side->lines[i]);
+        for (size_t k = 0; site && k < site->frame_count; k++) {
+            add_line(out, places, DEVICE_LINES, &site->frames[k]);
+        }
+    }
+    out->device_at = places;
+    return places != NULL;
+}
+
 bool side_fill(struct tables *tables, struct finding_side *out, const struct side *side,
                uint32_t item)
 {
@@ -31,19 +72,7 @@ bool side_fill(struct tables *tables, struct finding_side *out, const struct sid
     out->access =
         side->kind == SIDE_ALLOC || side->kind == SIDE_FREE ? SSAN_access_WRITE : side->access;
     out->size_bytes = side->width;
-    size_t lines = 0;
-    while (lines < HAZARD_LINES && side->lines[lines] != 0) {
-        lines++;
-    }
-    struct place *places = arena_alloc(&tables->report->arena, (lines + 1) * sizeof *places);
-    for (size_t i = 0; places && i < lines; i++) {
-        const struct place place = history_place(tables->history, side->lines[i]);
-        if (place.file || place.function) {
-            places[out->device_count++] = place;
-        }
-    }
-    out->device_at = places;
-    return places != NULL;
+    return fill_lines(tables, out, side);
 }
 
 bool side_fill_bytes(struct tables *tables, struct finding *finding, const struct hazard *hazard)

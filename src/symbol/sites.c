@@ -8,6 +8,7 @@
 #include "symbol/symbols.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -105,6 +106,26 @@ static bool is_start_code(const char *function)
     return false;
 }
 
+static struct ssan_event line_event(uint32_t site, uint32_t depth, const struct symbol_frame *frame)
+{
+    struct ssan_event event = {.kind = SSAN_EV_line};
+    event.line.site = site;
+    event.line.depth = depth;
+    event.line.file = ssan_str(frame->file ? frame->file : "");
+    event.line.line = frame->line;
+    event.line.function = ssan_str(frame->function ? frame->function : "");
+    event.line.text = ssan_str(frame->text ? frame->text : "");
+    return event;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++) {
+        hash = hash_mix(hash, (unsigned char)*text);
+    }
+    return hash;
+}
+
 /* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
  * was among them. */
 static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
@@ -114,23 +135,43 @@ static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t 
     struct symbol_frame frames[OBJECT_MAX_INLINED];
     size_t i, count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
     for (i = 0; i < count && !*main_seen; i++) {
-        struct ssan_event event = {.kind = SSAN_EV_line};
+        struct ssan_event event;
         if (is_start_code(frames[i].function)) {
             *main_seen = true;
             break;
         }
-        event.line.site = stack->site;
-        event.line.depth = (*depth)++;
-        event.line.file = ssan_str(frames[i].file ? frames[i].file : "");
-        event.line.line = frames[i].line;
-        event.line.function = ssan_str(frames[i].function ? frames[i].function : "");
-        event.line.text = ssan_str(frames[i].text ? frames[i].text : "");
+        event = line_event(stack->site, (*depth)++, &frames[i]);
         if (!give(self, &event)) {
             return false;
         }
         *main_seen = frames[i].function && strcmp(frames[i].function, "main") == 0;
     }
     return true;
+}
+
+/* The candidates of a device site: a line event for each place, once. */
+static bool give_candidates(struct sites *sites, const struct stack *stack,
+                            bool (*give)(void *self, const struct ssan_event *event), void *self)
+{
+    struct map seen = {0};
+    uint32_t depth = 0, k;
+    bool fine = true;
+    for (k = 0; k < stack->count && fine; k++) {
+        struct symbol_frame frames[OBJECT_MAX_INLINED];
+        struct ssan_event event;
+        uint64_t key;
+        if (symbols_resolve(sites->symbols, stack->frames[k], frames, OBJECT_MAX_INLINED) == 0) {
+            continue;
+        }
+        event = line_event(stack->site, depth, &frames[0]);
+        key = hash_text(hash_mix(frames[0].line, 0), frames[0].file ? frames[0].file : "");
+        if (!map_find(&seen, key)) {
+            fine = map_set(&seen, key, 1) && give(self, &event);
+            depth++;
+        }
+    }
+    map_finish(&seen);
+    return fine;
 }
 
 bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),
@@ -142,6 +183,12 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
         uint32_t depth = 0, k;
         bool main_seen = false;
         if (map_find(&sites->resolved, stack->site)) {
+            continue;
+        }
+        if (symbols_is_device(sites->symbols, stack->frames[0])) {
+            if (!give_candidates(sites, stack, give, self)) {
+                return false;
+            }
             continue;
         }
         for (k = 0; k < stack->count && !main_seen; k++) {

@@ -4,6 +4,7 @@
  * one map look-up, then libdw's on a miss. */
 #include "symbol/symbols.h"
 
+#include "symbol/cubin.h"
 #include "symbol/object.h"
 #include "symbol/source.h"
 
@@ -16,13 +17,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MODULE_SHIFT 48
-#define OFFSET_MASK  ((UINT64_C(1) << MODULE_SHIFT) - 1)
+#define MODULE_SHIFT  48
+#define SECTION_SHIFT 32 /* in frames of device code */
+#define DEVICE_MASK   ((UINT64_C(1) << SECTION_SHIFT) - 1)
+#define OFFSET_MASK   ((UINT64_C(1) << MODULE_SHIFT) - 1)
 
 struct module {
     uint32_t id;
     char *path, *build_id;
-    struct object *object; /* opened at the first frame */
+    struct cubin *cubin;   /* device code; opened at the first frame, so is `object` */
+    struct object *object; /* code of the host */
 };
 
 struct answer {
@@ -58,6 +62,7 @@ struct symbols *symbols_create(const char *directory)
 
 static void finish_module(struct module *module)
 {
+    cubin_close(module->cubin);
     object_close(module->object);
     mem_free(module->path);
     mem_free(module->build_id);
@@ -141,6 +146,22 @@ static const char *bare_name(struct symbols *symbols, const struct module *modul
     return arena_strdup(&symbols->arena, text);
 }
 
+/* False when out of memory. */
+static bool open_module(struct module *module)
+{
+    if (!module->object && !module->cubin) {
+        module->cubin = cubin_open(module->path);
+        module->object = module->cubin ? NULL : object_open(module->path, module->build_id);
+    }
+    return module->object || module->cubin;
+}
+
+bool symbols_is_device(struct symbols *symbols, uint64_t frame)
+{
+    struct module *module = find_module(symbols, (uint32_t)(frame >> MODULE_SHIFT));
+    return module && open_module(module) && module->cubin;
+}
+
 /* Resolves a frame that is not known yet; false when out of memory. */
 static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answer)
 {
@@ -152,14 +173,16 @@ static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answ
     if (!module || offset == 0) {
         return true;
     }
-    if (!module->object) {
-        module->object = object_open(module->path, module->build_id);
-        if (!module->object) {
-            return false;
-        }
+    if (!open_module(module)) {
+        return false;
     }
-    answer->count = object_resolve(module->object, offset - 1, &symbols->arena, found);
-    if (answer->count == 0) {
+    if (module->cubin) {
+        answer->count = cubin_resolve(module->cubin, (uint32_t)(offset >> SECTION_SHIFT),
+                                      offset & DEVICE_MASK, &symbols->arena, &found[0]);
+    } else {
+        answer->count = object_resolve(module->object, offset - 1, &symbols->arena, found);
+    }
+    if (answer->count == 0 && !module->cubin) {
         found[0] = (struct object_frame){.function = bare_name(symbols, module, offset - 1)};
         answer->count = found[0].function ? 1 : 0;
     }

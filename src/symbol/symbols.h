@@ -29,11 +29,15 @@ struct symbols *symbols_create(const char *directory);
 bool symbols_add_module(struct symbols *symbols, uint32_t id, const char *path,
                         const char *build_id);
 
-/* The frames of one return address (module << 48 | offset), innermost first, inlined calls
- * included; the call itself is at the byte before. Returns how many there are; `frames` holds
- * `room` at least 16. An unknown module gives none. */
+/* The frames of one return address (module << 48 | offset; of device code: see below), innermost
+ * first, inlined calls included; the call itself is at the byte before. Returns how many there are;
+ * `frames` holds `room` at least 16. An unknown module gives none. */
 size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_frame *frames,
                        size_t room);
+
+/* Whether the frame is one of device code: module << 48 | section << 32 | offset in it, of the
+ * instruction itself. It has one frame at most. */
+bool symbols_is_device(struct symbols *symbols, uint64_t frame);
 
 /* The part of a path behind `directory`, or the path. */
 const char *symbols_shorten(const struct symbols *symbols, const char *path, size_t length,
