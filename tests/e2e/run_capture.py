@@ -101,6 +101,89 @@ def ready():
             raise Skip(f"{path.relative_to(BUILD)} is not built")
 
 
+def on_the_fake(scenario, *options, **env):
+    """The program under the tool with more environment; its output must be what it is alone."""
+    words = env.pop("words", [PROGRAM, scenario])
+    result = run(words, *OPTIONS, *options, env={**ENVIRONMENT, **env})
+    bare = execute(words, env=env)
+    check(result.out == bare.stdout, f"its output changed:\n{result.about()}")
+    check(result.report["run"]["exit"]["code"] == bare.returncode, f"its exit code changed: {bare.returncode} {result.about()}")
+    return result
+
+
+def operations(result):
+    return result.report["summary"]["totals"]["operations"]
+
+
+def incomplete(result, *texts):
+    """An honest verdict, told once on stderr in words that tell the user what to do."""
+    check(result.code == 67 and result.verdict == "incomplete", result.about())
+    for text in texts:
+        check(text in result.err, f"no word of '{text}': {result.about()}")
+        told = [line for line in result.err.splitlines() if line.startswith("streamsan: ") and text in line and "incomplete:" not in line]
+        check(len(told) == 1, f"told {len(told)} times: {text}: {result.about()}")
+
+
+def another_subscriber():
+    incomplete(on_the_fake("exit_code", FAKE_SUBSCRIBE="10"), "only one can at a time")
+
+
+def not_compatible():
+    incomplete(on_the_fake("exit_code", FAKE_SUBSCRIBE="12"), "Compute Sanitizer API refuses")
+
+
+def wrong_library():
+    """A library that is none of the sanitizer's: the program runs on, unseen."""
+    incomplete(on_the_fake("exit_code", STREAMSAN_SANITIZER="/lib/x86_64-linux-gnu/libm.so.6"), "no sanitizerGetResultString")
+
+
+def no_library():
+    result = run(PROGRAM, *OPTIONS, args=("exit_code",), env={**ENVIRONMENT, "STREAMSAN_SANITIZER": "/nonexistent.so"})
+    check(result.code == 69 and "STREAMSAN_SANITIZER" in result.err and not result.out, result.about())
+
+
+def launches_block():
+    incomplete(on_the_fake("exit_code", CUDA_LAUNCH_BLOCKING="1"), "CUDA_LAUNCH_BLOCKING is set")
+    check("CUDA_LAUNCH_BLOCKING" not in on_the_fake("exit_code", CUDA_LAUNCH_BLOCKING="0").err, "told although it is 0")
+
+
+def through_a_shell():
+    """Programs that are none of CUDA's get the library too, and it does nothing to them."""
+    result = on_the_fake("", words=["/bin/sh", "-c", f"echo before; {PROGRAM} exit_code; echo $?; python3 -c 'print(1 + 1)'; exit 3"])
+    check(result.out == "before\nseven\n7\n2\n" and operations(result) == 1, result.about())
+
+
+def both_processes():
+    for scenario in ("forked_before", "executed"):
+        result = on_the_fake(scenario)
+        check(operations(result) == 2, f"{scenario}: {result.about()}")
+
+
+def preloaded_already():
+    """What was preloaded before stays so, behind ours."""
+    result = on_the_fake("exit_code", LD_PRELOAD="/lib/x86_64-linux-gnu/libm.so.6")
+    check(operations(result) == 1, result.about())
+
+
+def killed_behind_every_record():
+    """A process that ends anywhere leaves a trace that can be read, and an honest verdict."""
+    for record in (1, 2, 3, 5, 8, 13, 21, 34):
+        result = run(PROGRAM, *OPTIONS, args=("ordered",), env={**ENVIRONMENT, "STREAMSAN_TEST_KILL_AFTER": str(record)})
+        check(result.code == 67 and "signal 9" in result.err, f"behind record {record}: {result.about()}")
+
+
+def all_threads():
+    result = on_the_fake("many_threads")
+    check(operations(result) == 10000, result.about())
+    check(not result.findings() and not any(result.report["run"]["lost"].values()), result.about())
+
+
+def cases(tally):
+    for function in (another_subscriber, not_compatible, wrong_library, no_library, launches_block, through_a_shell, both_processes,
+                     preloaded_already, killed_behind_every_record, all_threads):
+        tally.case(function.__name__.replace("_", " "), lambda function=function: (ready(), function()))
+
+
 def main():
     tally = Tally("capture")
 
@@ -111,6 +194,8 @@ def main():
     for scenario in scenarios():
         for layout in ("old",) if UPDATE else ("old", "green"):
             tally.case(f"{scenario} {layout}", case, scenario, layout)
+    if not UPDATE:
+        cases(tally)
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     with work_folder("capture"):
         return tally.finish(words[0] if words else None)
