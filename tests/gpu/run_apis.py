@@ -1,20 +1,27 @@
 #!/usr/bin/python3
 """Programs that reach the GPU by other ways than the static runtime (run_apis.py [part of a name]).
 
-The driver API alone; a closed library (cuBLAS); programs started by a shell and in a row; accesses off.
+The driver API alone; a closed library (cuBLAS); programs started by a shell and in a row; accesses off;
+filters of kernels and windows. 
 Other options: devices.py.
 """
 import pathlib
+import re
 import sys
 
 import devices
 from devices import ARCH, NVCC, OPTIONS, ROOT, execute, needs_gpu, run
 from case_lists import VARIANTS, score
-from harness import Skip, Tally, check, work_folder
+from harness import TOOL, Skip, Tally, check, work_folder
 
 SOURCES = ROOT / "tests/gpu/programs"
 WORK = work_folder("apis")
-WORDS = {"driver_api.cu": ["-lcuda"], "closed_library.cu": ["-lcublas", "-cudart", "shared", "-Xlinker", "-rpath=/usr/local/cuda/lib64"]}
+WORDS = {"driver_api.cu": ["-lcuda"], "closed_library.cu": ["-lcublas", "-cudart", "shared", "-Xlinker", "-rpath=/usr/local/cuda/lib64"],
+         "six_launches.cu": ["-cudart", "static"]}
+SELECTED = {  # options, and which of the six launches are then observed
+    "": (1, 2, 3, 4, 5, 6), "--kernel sec*": (2, 5), "--exclude-kernel second": (1, 3, 4, 6), "--launch-skip 1 --launch-count 3": (2, 3, 4),
+    "--kernel first --launch-skip 1": (4,), "--window profiler": (3, 4), "--window nvtx:part": (5,),
+}
 
 
 def compiled(source, variant):
@@ -69,6 +76,19 @@ def accesses_off():
     check(result.report["run"]["scope"]["accesses"] == "off" and "not observed" in result.verdict_line, f"the scope is not told\n{result.about()}")
 
 
+def selected(words):
+    """Which launches have sets in the trace: those that the options choose; all six have their operation."""
+    needs_gpu()
+    trace = pathlib.Path(WORK.name) / f"{words.replace(' ', '')}.ssan"
+    result = run("gpu", compiled("six_launches.cu", "racy"), *words.split(), "--trace", trace)
+    check(result.out == "sum=12\n" and not result.findings(("error",)), result.about())
+    rows = execute([TOOL, "dump", trace]).stdout.splitlines()
+    launches = [re.search(r"\bop=(\d+)", row)[1] for row in rows if row.startswith("op ") and " kind=kernel " in row]
+    with_sets = {re.search(r"\bop=(\d+)", row)[1] for row in rows if re.match(r"set(_leaf)? ", row)}
+    seen = tuple(number for number, op in enumerate(launches, 1) if op in with_sets)
+    check(len(launches) == 6 and seen == SELECTED[words], f"{len(launches)} launches, observed {seen}, not {SELECTED[words]}\n{result.about()}")
+
+
 def main():
     devices.options(__doc__.split("\n", 1)[0])
     tally = Tally("gpu-apis")
@@ -82,6 +102,8 @@ def main():
     if not OPTIONS.build:
         tally.case("programs of a shell", shell)
         tally.case("accesses off", accesses_off)
+        for words in SELECTED:
+            tally.case(f"six launches {words}".strip(), selected, words)
     return tally.finish(OPTIONS.part, OPTIONS.jobs)
 
 
