@@ -5,10 +5,11 @@
 
 #include <stdint.h>
 
-/* The hash so far (any number to begin with) and one more word; every bit depends on all. */
+/* The hash so far (any number to begin with) and one more word; every bit depends on all, and the
+ * two do not stand for each other. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
 {
-    uint64_t z = (hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = (hash * UINT64_C(0xd6e8feb86659fd93) ^ word) + UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);

@@ -3,29 +3,48 @@
  */
 #include "explore/classes.h"
 
-#include "base/mem.h"
-
-static bool was_run(const struct classes *classes, uint64_t hash)
+/* The entry of a class that has all orders of this poset, and all its races; CLASSES_NONE: none
+ * has. */
+static uint32_t find_covering(const struct classes *classes, uint64_t hash,
+                              const struct poset *poset)
 {
-    return map_find(&classes->index, hash) != NULL;
+    const uint64_t *first = map_find(&classes->index, hash);
+    uint32_t i = first ? (uint32_t)*first : CLASSES_NONE;
+    while (i != CLASSES_NONE && !poset_covers(classes->entries.items[i].poset, poset)) {
+        i = classes->entries.items[i].next;
+    }
+    return i;
 }
 
 bool classes_add(struct classes *classes, uint64_t hash, const struct poset *poset,
                  const uint32_t *need, uint32_t *entry, bool *is_new)
 {
-    const uint64_t *known = map_find(&classes->index, hash);
-    *is_new = known == NULL;
-    if (known) {
-        *entry = (uint32_t)*known;
+    uint32_t known = find_covering(classes, hash, poset);
+    *is_new = known == CLASSES_NONE;
+    if (known != CLASSES_NONE) {
+        *entry = known;
         return true;
     }
-    struct class_entry added = {.hash = hash, .poset = poset, .need = need};
-    *entry = (uint32_t)classes->entries.count;
-    if (!poset_races(poset, need, &added.races) || !map_set(&classes->index, hash, *entry) ||
-        !VEC_PUSH(&classes->entries, added)) {
+    const uint64_t *first = map_find(&classes->index, hash);
+    uint32_t count = (uint32_t)classes->entries.count;
+    struct class_entry added = {.hash = hash,
+                                .poset = poset,
+                                .need = need,
+                                .first = first ? (uint32_t)*first : count,
+                                .next = CLASSES_NONE};
+    *entry = count;
+    if (!poset_races(poset, need, &added.races) || !VEC_PUSH(&classes->entries, added)) {
         VEC_FREE(&added.races);
         return false;
     }
+    if (added.first == count) {
+        return map_set(&classes->index, hash, count);
+    }
+    uint32_t last = added.first;
+    while (classes->entries.items[last].next != CLASSES_NONE) {
+        last = classes->entries.items[last].next;
+    }
+    classes->entries.items[last].next = count;
     return true;
 }
 
@@ -43,19 +62,11 @@ static bool work_out(struct classes *classes, struct reversal *reversal)
     if (!make_room(classes, poset)) {
         return false;
     }
-    uint32_t *canonical = mem_zalloc((size_t)poset->count + 1, sizeof *canonical);
-    if (!canonical) {
-        return false;
-    }
     uint32_t *order = classes->order.items, *need = classes->need.items;
     poset_reverse(poset, entry->need, reversal->race, order);
     poset_close(poset, order, need);
-    bool fine = poset_canonical(poset, need, canonical);
-    if (fine) {
-        reversal->foreseen = poset_hash(poset, canonical);
-    }
-    mem_free(canonical);
-    return fine;
+    reversal->foreseen = poset_hash(poset, need);
+    return true;
 }
 
 static bool is_under_way(const struct classes *classes, uint64_t hash)
@@ -89,7 +100,8 @@ static bool take_fresh(struct classes *classes, struct reversal *reversal)
 static bool decide(struct classes *classes, struct reversal *reversal, bool *failed)
 {
     *failed = !work_out(classes, reversal);
-    if (*failed || was_run(classes, reversal->foreseen)) {
+    const struct poset *poset = classes->entries.items[reversal->entry].poset;
+    if (*failed || find_covering(classes, reversal->foreseen, poset) != CLASSES_NONE) {
         return false;
     }
     if (is_under_way(classes, reversal->foreseen)) {

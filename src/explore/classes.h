@@ -20,6 +20,11 @@
  * before it). That ends, with y behind D alone. Where a run of the foreseen class turns out to be
  * of another class, poset_reverse's own order is run too ("literal"): (2) rests on it.
  *
+ * What always comes first is the same in all runs only as long as no query decides what the host
+ * joins. Both parts hold for runs with the same answers; so a class may have several entries, and
+ * one that leaves a pair free which those before it order has its own races to turn round. Which
+ * answers there are is not for this file (queries.c).
+ *
  * Naive model: all linear extensions of `before`, grouped by class. Cost: runs = classes, plus one
  * a literal order; O(races) hashes of orders. One thread. */
 #ifndef SSAN_EXPLORE_CLASSES_H
@@ -28,10 +33,14 @@
 #include "base/map.h"
 #include "explore/poset.h"
 
+#define CLASSES_NONE UINT32_MAX
+
+/* A way in which a class was run: the items, and what always came first. */
 struct class_entry {
     uint64_t hash;
     const struct poset *poset; /* borrowed, as is the next, until classes_finish */
     const uint32_t *need;
+    uint32_t first, next; /* entries of this class; CLASSES_NONE behind the last */
     struct poset_races races;
     size_t next_race;
 };
@@ -46,7 +55,7 @@ struct reversal {
 
 struct classes {
     VEC(struct class_entry) entries;
-    struct map index;             /* hash -> entry */
+    struct map index;             /* hash -> first entry of the class */
     VEC(uint64_t) under_way;      /* foreseen classes of runs that have not ended */
     VEC(struct reversal) put_off; /* to look at again when those have ended */
     VEC(struct reversal) literals;
@@ -56,13 +65,15 @@ struct classes {
 
 enum classes_next { CLASSES_RUN, CLASSES_WAIT, CLASSES_DONE, CLASSES_NO_MEMORY };
 
-/* A class that was run. *entry: its index, a new one or the old. False when out of memory. */
+/* A class that was run. *entry: its index, a new one or an old one that covers it. False when out
+ * of memory. */
 bool classes_add(struct classes *classes, uint64_t hash, const struct poset *poset,
                  const uint32_t *need, uint32_t *entry, bool *is_new);
 /* The next race to turn round. Its order and class stand in `order` and `need` until the next call;
  * WAIT: there may be more when a run that is under way has ended. */
 enum classes_next classes_next(struct classes *classes, struct reversal *reversal);
-/* The run of a reversal has ended in the class `hash` (0: in none). False when out of memory. */
+/* The run of a reversal has ended in the class `hash` (0: in none, or with less orders than it was
+ * to have). False when out of memory. */
 bool classes_ended(struct classes *classes, const struct reversal *reversal, uint64_t hash);
 /* Races that were not looked at yet. */
 uint64_t classes_left(const struct classes *classes);

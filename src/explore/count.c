@@ -150,7 +150,8 @@ static bool count_exactly(const struct poset *poset, const uint32_t *need,
         finish_layer(from);
     }
     if (fine) {
-        *count = layers[poset->count % 2].ways[0];
+        const struct layer *last = &layers[poset->count % 2];
+        *count = last->count > 0 ? last->ways[0] : 0;
     }
     finish_layer(&layers[0]);
     finish_layer(&layers[1]);
@@ -178,6 +179,9 @@ static long double probe(const struct poset *poset, const uint32_t *need, struct
             if (walk->held[c] == READY) {
                 walk->ready[count++] = c;
             }
+        }
+        if (count == 0) {
+            return 0; /* a need that can't be met */
         }
         product *= (long double)count;
         last = walk->ready[rng_below(rng, count)];
@@ -208,4 +212,41 @@ bool count_orders(const struct poset *poset, const uint32_t *need,
     }
     mem_free(room);
     return true;
+}
+
+/* All rows of the needs in the mask at once. */
+static void merge(const struct poset *poset, const uint32_t *const *needs, size_t mask,
+                  uint32_t *rows)
+{
+    size_t length = (size_t)poset->count * poset->chains;
+    memset(rows, 0, length * sizeof *rows);
+    for (size_t k = 0; mask >> k != 0; k++) {
+        for (size_t i = 0; (mask >> k & 1) && i < length; i++) {
+            rows[i] = needs[k][i] > rows[i] ? needs[k][i] : rows[i];
+        }
+    }
+}
+
+bool count_union(const struct poset *poset, const uint32_t *const *needs, size_t need_count,
+                 const struct count_limits *limits, struct order_count *count)
+{
+    uint32_t *rows = mem_zalloc((size_t)poset->count * poset->chains + 1, sizeof *rows);
+    bool plain = need_count > COUNT_UNION, fine = rows != NULL;
+    size_t masks = (size_t)1 << (plain ? 0 : need_count);
+    long double most = 0;
+    *count = (struct order_count){.estimated = plain};
+    for (size_t i = plain ? 0 : 1; fine && i < (plain ? need_count : masks); i++) {
+        struct order_count each;
+        bool odd = plain || __builtin_popcountll(i) % 2 == 1;
+        if (!plain) {
+            merge(poset, needs, i, rows);
+        }
+        fine = count_orders(poset, plain ? needs[i] : rows, limits, &each);
+        count->count += odd ? each.count : -each.count;
+        count->estimated = count->estimated || each.estimated;
+        most = odd && each.count > most ? each.count : most;
+    }
+    count->count = count->count > most ? count->count : most; /* estimates need not add up */
+    mem_free(rows);
+    return fine;
 }

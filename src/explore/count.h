@@ -26,8 +26,14 @@ struct count_limits {
 #define COUNT_BYTES     (UINT64_C(128) << 20)
 #define COUNT_PROBES    2000u
 
-/* `need` is `poset->before` or a class of it. False when out of memory. */
+/* `need` is `poset->before`, a class of it, or any such rows: 0 where no order has them all. False
+ * when out of memory. */
 bool count_orders(const struct poset *poset, const uint32_t *need,
                   const struct count_limits *limits, struct order_count *count);
+/* The orders that have all of at least one of several needs: the sum of those of each, less those
+ * of each two together, and so on. For more than COUNT_UNION their plain sum, as an estimate. */
+#define COUNT_UNION 5u
+bool count_union(const struct poset *poset, const uint32_t *const *needs, size_t need_count,
+                 const struct count_limits *limits, struct order_count *count);
 
 #endif

@@ -35,6 +35,11 @@ static void sum_up(uint32_t *begins, uint32_t count)
     }
 }
 
+void poset_fix(struct poset *poset, uint32_t x, uint32_t y)
+{
+    poset->fixed += hash_mix(poset->items[x].name, poset->items[y].name);
+}
+
 bool poset_seal(struct poset *poset)
 {
     uint32_t count = poset->count, chains = poset->chains;
@@ -53,6 +58,7 @@ bool poset_seal(struct poset *poset)
     for (uint32_t i = 0; i < count; i++) {
         const struct poset_item *item = &poset->items[i];
         poset->chain_items[poset->chain_begin[item->chain] + item->place - 1] = i;
+        poset->fixed += hash_mix(hash_mix(count, item->name), item->mark);
     }
     for (size_t i = 0; i < poset->pairs.count; i++) {
         poset->link_begin[poset->pairs.items[i].first + 2]++;
@@ -153,14 +159,48 @@ bool poset_canonical(const struct poset *poset, const uint32_t *need, uint32_t *
     return true;
 }
 
-uint64_t poset_hash(const struct poset *poset, const uint32_t *order)
+/* A sum, so it does not matter in which order the pairs stand, nor which of them `before` orders.
+ */
+uint64_t poset_hash(const struct poset *poset, const uint32_t *need)
 {
-    uint64_t hash = poset->count;
-    for (uint32_t at = 0; at < poset->count; at++) {
-        const struct poset_item *item = &poset->items[order[at]];
-        hash = hash_mix(hash_mix(hash, item->name), item->mark);
+    uint64_t hash = poset->fixed;
+    for (size_t i = 0; i < poset->pairs.count; i++) {
+        struct poset_pair pair = poset->pairs.items[i];
+        bool as_numbered = poset_comes_before(poset, need, pair.first, pair.second);
+        uint64_t first = poset->items[as_numbered ? pair.first : pair.second].name;
+        uint64_t second = poset->items[as_numbered ? pair.second : pair.first].name;
+        hash += hash_mix(first, second);
     }
     return hash;
+}
+
+bool poset_covers(const struct poset *wide, const struct poset *narrow)
+{
+    size_t chain_bytes = ((size_t)wide->chains + 1) * sizeof *wide->chain_begin;
+    if (wide->count != narrow->count || wide->chains != narrow->chains ||
+        memcmp(wide->chain_begin, narrow->chain_begin, chain_bytes) != 0) {
+        return false; /* not of one class, whatever their hashes say */
+    }
+    for (uint32_t i = 0; i < wide->count; i++) {
+        const uint32_t *few = poset_row(wide, wide->before, wide->chain_items[i]);
+        const uint32_t *many = poset_row(narrow, narrow->before, narrow->chain_items[i]);
+        for (uint32_t c = 0; c < wide->chains; c++) {
+            if (few[c] > many[c]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void poset_translate(const struct poset *from, const uint32_t *rows, const struct poset *to,
+                     uint32_t *into)
+{
+    size_t row_bytes = from->chains * sizeof *rows;
+    for (uint32_t i = 0; i < from->count; i++) {
+        memcpy(poset_row(to, into, to->chain_items[i]),
+               rows + (size_t)from->chain_items[i] * from->chains, row_bytes);
+    }
 }
 
 /* A third item comes between x and y: then one of y's direct predecessors has x before it. */

@@ -3,11 +3,12 @@
  * Items lie on chains (streams): those of a chain are ordered. `before` is the order that holds in
  * every schedule, as a row for each item: how many of each chain come first. Two items that are
  * dependent (they conflict, and `before` leaves them unordered) may run either way round; all
- * linear orders that turn every dependent pair the same way have the same result: they are one
- * class (Mazurkiewicz trace), the linear extensions of `before` and those pairs closed. The order
- * in which the items ran is that of their numbers. Naive model: a graph with an edge for every
- * ordered pair, and all its topological sorts. Cost: closing is O(items * (chains + dependent) *
- * chains). One thread. */
+ * linear orders that turn every conflicting pair the same way have the same result: they are one
+ * class (Mazurkiewicz trace). `before` is no part of it, since what the host asks may decide what
+ * it joins: of a class, a poset has the linear extensions of its `before` and its dependent pairs
+ * closed. The order in which the items ran is that of their numbers. Naive model: a graph with an
+ * edge for every ordered pair, and all its topological sorts. Cost: closing is O(items * (chains +
+ * dependent) * chains). One thread. */
 #ifndef SSAN_EXPLORE_POSET_H
 #define SSAN_EXPLORE_POSET_H
 
@@ -30,8 +31,9 @@ struct poset_item {
 struct poset {
     uint32_t count, chains;
     struct poset_item *items;
-    uint32_t *before; /* count * chains */
-    VEC(struct poset_pair) pairs;
+    uint32_t *before;             /* count * chains */
+    VEC(struct poset_pair) pairs; /* dependent ones */
+    uint64_t fixed;               /* hash of the items and of the conflicts that `before` orders */
     /* Made by poset_seal: item of a place of a chain, and the dependent ones of each item. */
     uint32_t *chain_begin, *chain_items; /* chain_items[chain_begin[c] + place - 1] */
     uint32_t *link_begin, *links;
@@ -40,6 +42,9 @@ struct poset {
 /* Rows for `count` items on `chains` chains, all zero. False when out of memory; poset_finish in
  * any case. */
 bool poset_create(struct poset *poset, uint32_t count, uint32_t chains);
+/* Two items conflict and are ordered: x comes first in every schedule. Those of a chain need not be
+ * told. */
+void poset_fix(struct poset *poset, uint32_t x, uint32_t y);
 /* After items, before and pairs are set: what the rest needs. False when out of memory. */
 bool poset_seal(struct poset *poset);
 void poset_finish(struct poset *poset);
@@ -62,8 +67,15 @@ static inline bool poset_comes_before(const struct poset *poset, const uint32_t 
 
 /* The order of the class that is least by names, into `order`. False when out of memory. */
 bool poset_canonical(const struct poset *poset, const uint32_t *need, uint32_t *order);
-/* Names and marks in this order: of the canonical order it tells the class. */
-uint64_t poset_hash(const struct poset *poset, const uint32_t *order);
+/* The class as a number, whatever `before` is: names, marks, and which way round conflicts are. */
+uint64_t poset_hash(const struct poset *poset, const uint32_t *need);
+
+/* Of two posets of one class: each pair that `wide` orders, `narrow` orders too; so what `narrow`
+ * allows, `wide` does. */
+bool poset_covers(const struct poset *wide, const struct poset *narrow);
+/* Rows of one poset of a class in the numbers of another one. */
+void poset_translate(const struct poset *from, const uint32_t *rows, const struct poset *to,
+                     uint32_t *into);
 
 /* Dependent pairs that the class orders directly, with no third item in between: only those can be
  * turned round alone. Appended to *races. */

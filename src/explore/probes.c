@@ -34,13 +34,17 @@ bool search_plan_base(const struct search *search, const char *policy, struct pl
 
 /* A class by one of its orders (NULL: the one that was run), and what it keeps early. */
 static bool make_class(const struct search *search, uint32_t of, const uint32_t *order,
-                       const uint32_t *need, struct plan *plan)
+                       const uint32_t *need, struct probe *probe)
 {
     const struct search_class *class = &search->found.items[of];
+    struct plan *plan = &probe->plan;
     struct search_early early = {0};
+    probe->pins = class->kept.held.count;
     bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
                 search_early_of(class->run, &class->kept.early, &early) &&
-                schedule_make(class->run, order, need, early.items, early.count, plan);
+                search_held_answers(class->run, UINT32_MAX, &early) &&
+                schedule_make(class->run, order, need, early.items, early.count, plan) &&
+                schedule_hold(class->run, UINT32_MAX, plan);
     VEC_FREE(&early);
     return fine;
 }
@@ -57,15 +61,19 @@ static bool list_items(const struct run *run, const uint32_t *order, struct plan
     return true;
 }
 
-/* An order as it stands, with the answers that its class keeps, as far as they fit. */
+/* An order as it stands, with the answers that the class's run got, as far as they fit. */
 static bool make_literal(const struct search *search, uint32_t of, const uint32_t *order,
-                         struct plan *plan)
+                         struct probe *probe)
 {
     const struct search_class *class = &search->found.items[of];
+    struct plan *plan = &probe->plan;
     const struct run *run = class->run;
     struct search_early early = {0};
+    struct search_bys answers = {0};
+    probe->pins = class->kept.held.count;
     bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
-                search_early_of(run, &class->kept.early, &early) && list_items(run, order, plan);
+                search_answers(run, UINT32_MAX, &answers) &&
+                search_early_of(run, &answers, &early) && list_items(run, order, plan);
     for (size_t i = 0; fine && i < early.count; i++) {
         uint32_t submitted = 0, at = 0;
         do {
@@ -79,7 +87,9 @@ static bool make_literal(const struct search *search, uint32_t of, const uint32_
             fine = VEC_PUSH(&plan->bys, by);
         }
     }
+    fine = fine && schedule_hold(run, UINT32_MAX, plan);
     VEC_FREE(&early);
+    VEC_FREE(&answers);
     return fine;
 }
 
@@ -142,19 +152,23 @@ static bool find_windows(struct search_class *class)
 
 /* The items of windows early: one at a call, or (window NULL) all as early as they can. */
 static bool make_early(const struct search *search, uint32_t of, const struct search_window *window,
-                       uint32_t call, struct plan *plan)
+                       uint32_t call, struct probe *probe)
 {
     const struct search_class *class = &search->found.items[of];
+    struct plan *plan = &probe->plan;
     struct search_early early = {0};
+    probe->pins = class->kept.held.count;
     bool fine = search_plan_base(search, "lazy", plan) && search_hold(&class->kept.held, plan) &&
-                search_early_of(class->run, &class->kept.early, &early);
+                search_early_of(class->run, &class->kept.early, &early) &&
+                search_held_answers(class->run, UINT32_MAX, &early);
     for (size_t i = 0; fine && !window && i < class->windows.count; i++) {
         const struct search_window *each = &class->windows.items[i];
         fine = is_barred(search, class->run, each->item) ||
                VEC_PUSH(&early, (struct schedule_early){each->item, each->first});
     }
     fine = fine && (!window || VEC_PUSH(&early, (struct schedule_early){window->item, call})) &&
-           schedule_make(class->run, NULL, class->run->need, early.items, early.count, plan);
+           schedule_make(class->run, NULL, class->run->need, early.items, early.count, plan) &&
+           schedule_hold(class->run, UINT32_MAX, plan);
     VEC_FREE(&early);
     return fine;
 }
@@ -215,8 +229,7 @@ static bool next_late(struct search *search, struct probe *probe, enum search_ne
             class->asked_late = true;
             probe->kind = PROBE_LATE;
             probe->of = i;
-            *next =
-                made(search, probe, make_class(search, i, NULL, class->run->need, &probe->plan));
+            *next = made(search, probe, make_class(search, i, NULL, class->run->need, probe));
             return true;
         }
     }
@@ -241,8 +254,8 @@ static bool next_reversed(struct search *search, struct probe *probe, enum searc
     probe->kind = PROBE_REVERSED;
     probe->of = probe->reversal.entry;
     const uint32_t *order = search->classes.order.items, *need = search->classes.need.items;
-    bool fine = probe->reversal.literal ? make_literal(search, probe->of, order, &probe->plan)
-                                        : make_class(search, probe->of, order, need, &probe->plan);
+    bool fine = probe->reversal.literal ? make_literal(search, probe->of, order, probe)
+                                        : make_class(search, probe->of, order, need, probe);
     *next = made(search, probe, fine);
     return true;
 }
@@ -285,7 +298,7 @@ static bool next_all_early(struct search *search, struct probe *probe, enum sear
         if (has_window(search, class)) {
             probe->kind = PROBE_EARLY;
             probe->of = i;
-            *next = made(search, probe, make_early(search, i, NULL, 0, &probe->plan));
+            *next = made(search, probe, make_early(search, i, NULL, 0, probe));
             return true;
         }
     }
@@ -311,9 +324,9 @@ static bool next_one_early(struct search *search, struct probe *probe, enum sear
                     class->distance <= window->last - window->first) {
                     probe->kind = PROBE_ONE;
                     probe->of = i;
-                    *next = made(search, probe,
-                                 make_early(search, i, window, window->first + class->distance,
-                                            &probe->plan));
+                    *next =
+                        made(search, probe,
+                             make_early(search, i, window, window->first + class->distance, probe));
                     class->next_window++;
                     return true;
                 }

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-#define MAX_HELD 3u /* with the one that comes by itself: 4 vain answers in a row */
+#define MAX_HELD  3u /* with the one that comes by itself: 4 vain answers in a row */
+#define LONG_HELD 200u
 
 static uint64_t sum_of(const struct search_bys *bys)
 {
@@ -72,16 +73,30 @@ static bool add_answer(const struct run *run, uint32_t query, uint32_t call, str
     return true;
 }
 
-bool search_answers(const struct run *run, struct search_bys *bys)
+bool search_answers(const struct run *run, uint32_t end, struct search_bys *bys)
 {
     const struct model *model = &run->model;
     bool fine = true;
-    for (uint32_t query = 0; fine && query + 1 < model->calls.count; query++) {
+    for (uint32_t query = 0; fine && query < end && query + 1 < model->calls.count; query++) {
         if (model->calls.items[query].id.query != 0 && model->calls.items[query].answered) {
             uint32_t call = call_before(model, query);
             fine = call == MODEL_NONE || add_answer(run, query, call, bys);
         }
     }
+    return fine;
+}
+
+bool search_held_answers(const struct run *run, uint32_t end, struct search_early *early)
+{
+    struct search_bys answers = {0};
+    uint32_t vain = 0;
+    for (uint32_t i = 0; i < end && i < run->model.calls.count; i++) {
+        const struct model_call *call = &run->model.calls.items[i];
+        vain += call->id.query != 0 && !call->answered;
+    }
+    bool fine =
+        vain < 2 || (search_answers(run, end, &answers) && search_early_of(run, &answers, early));
+    VEC_FREE(&answers);
     return fine;
 }
 
@@ -98,23 +113,31 @@ static void list_past(const struct run *run, uint32_t query, struct plan *plan)
     plan->items.count = kept;
 }
 
-/* A probe with these pins, unless there was the same before. Takes them over. */
+/* A probe with these pins, unless there was the same before. Takes them over. `holds`: it makes the
+ * query find work unfinished, so nothing is listed that the run had not joined before. */
 static bool add_probe(struct search *search, const struct run *run, uint32_t of, uint32_t query,
-                      struct search_pins *take_pins)
+                      bool holds, struct search_pins *take_pins)
 {
-    struct probe probe = {.kind = PROBE_QUERY, .of = of};
+    struct probe probe = {.kind = PROBE_QUERY, .of = of, .pins = take_pins->held.count};
     struct search_early early = {0};
     uint64_t key = key_of(run->hash, take_pins);
     bool fine = true;
     if (!map_find(&search->queries_seen, key)) {
         fine = map_set(&search->queries_seen, key, 1) &&
                search_early_of(run, &take_pins->early, &early) &&
+               search_held_answers(run, query, &early) &&
                search_plan_base(search, "lazy", &probe.plan) &&
                search_hold(&take_pins->held, &probe.plan) &&
                schedule_make(run, NULL, run->need, early.items, early.count, &probe.plan) &&
                VEC_PUSH(&search->queries, probe);
         if (fine) {
-            list_past(run, query, &search->queries.items[search->queries.count - 1].plan);
+            struct plan *plan = &search->queries.items[search->queries.count - 1].plan;
+            if (holds) {
+                plan->items.count = schedule_due(run, plan, query);
+            } else {
+                list_past(run, query, plan);
+            }
+            fine = schedule_hold(run, query, plan);
         } else {
             probe_finish(&probe);
         }
@@ -138,11 +161,12 @@ static bool copy_past(const struct run *run, const struct plan_by *bys, size_t c
 }
 
 /* What decided the answers before the query. */
-static bool past_pins(const struct run *run, const struct plan *plan, uint32_t query,
+static bool past_pins(const struct run *run, const struct probe *probe, uint32_t query,
                       struct search_pins *pins)
 {
+    const struct plan *plan = &probe->plan;
     return copy_past(run, plan->bys.items, plan->bys.count, query, &pins->early) &&
-           copy_past(run, plan->afters.items, plan->afters.count, query, &pins->held);
+           copy_past(run, plan->afters.items, probe->pins, query, &pins->held);
 }
 
 static bool drop_pins(struct search_pins *pins)
@@ -154,24 +178,26 @@ static bool drop_pins(struct search_pins *pins)
 
 /* The query finds one more item done. */
 static bool add_early(struct search *search, const struct run *run, uint32_t of,
-                      const struct plan *plan, struct schedule_early early, uint32_t query)
+                      const struct probe *probe, struct schedule_early early, uint32_t query)
 {
     struct search_pins pins = {0};
     struct plan_by by = {.call = run->model.calls.items[early.call].id,
                          .item = run->model.items.items[run->items[early.item]].id};
-    bool fine = past_pins(run, plan, query, &pins) && VEC_PUSH(&pins.early, by);
-    return fine ? add_probe(search, run, of, query, &pins) : drop_pins(&pins);
+    bool fine = past_pins(run, probe, query, &pins) && VEC_PUSH(&pins.early, by);
+    return fine ? add_probe(search, run, of, query, false, &pins) : drop_pins(&pins);
 }
 
-/* The query finds an item unfinished that ran while it asked. */
+/* The query finds an item unfinished that ran while it asked; `more`: and so do those behind it up
+ * to this one. */
 static bool add_held(struct search *search, const struct run *run, uint32_t of,
-                     const struct plan *plan, uint32_t item, uint32_t query)
+                     const struct probe *probe, uint32_t item, uint32_t query, uint32_t more)
 {
     struct search_pins pins = {0};
     struct plan_by by = {.call = run->model.calls.items[query].id,
                          .item = run->model.items.items[run->items[item]].id};
-    bool fine = past_pins(run, plan, query, &pins) && VEC_PUSH(&pins.held, by);
-    return fine ? add_probe(search, run, of, query, &pins) : drop_pins(&pins);
+    by.call.query = more > by.call.query ? more : by.call.query;
+    bool fine = past_pins(run, probe, query, &pins) && VEC_PUSH(&pins.held, by);
+    return fine ? add_probe(search, run, of, query, true, &pins) : drop_pins(&pins);
 }
 
 /* The last item of a chain that was submitted when the call returned and that ran behind the query;
@@ -189,7 +215,7 @@ static uint32_t pending_of(const struct run *run, uint32_t chain, uint32_t call,
     return MODEL_NONE;
 }
 
-/* The last item that ran while the query asked; MODEL_NONE: none did. */
+/* The last item that ran while the call lasted; MODEL_NONE: none did. */
 static uint32_t ran_inside(const struct run *run, uint32_t query)
 {
     const struct model *model = &run->model;
@@ -204,11 +230,50 @@ static uint32_t ran_inside(const struct run *run, uint32_t query)
     return last;
 }
 
-static bool is_held(const struct plan *plan, struct plan_call id)
+static bool row_has(const struct model_row *row, struct plan_item id)
 {
-    for (size_t i = 0; i < plan->afters.count; i++) {
-        const struct plan_call *call = &plan->afters.items[i].call;
+    return id.stream < row->streams && row->counts[id.stream] >= id.seq;
+}
+
+static bool is_pinned_at(const struct plan *plan, struct plan_call id)
+{
+    for (size_t i = 0; i < plan->bys.count; i++) {
+        const struct plan_call *call = &plan->bys.items[i].call;
         if (call->thread == id.thread && call->number == id.number && call->query == id.query) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An item without which the query would have found nothing done, and which ran only since this or a
+ * vain query before it asked; MODEL_NONE: there is none. */
+static uint32_t ran_for(const struct run *run, const struct plan *plan, uint32_t query)
+{
+    const struct model *model = &run->model;
+    uint32_t item = ran_inside(run, query);
+    for (uint32_t i = query; item == MODEL_NONE && query + 1 < model->calls.count && i-- > 0;) {
+        const struct model_call *call = &model->calls.items[i];
+        uint32_t ran = call->id.query == 0 || call->answered || is_pinned_at(plan, call->id)
+                           ? MODEL_NONE
+                           : ran_inside(run, i);
+        if (ran != MODEL_NONE) {
+            struct plan_item id = model->items.items[run->items[ran]].id;
+            bool learned = !row_has(&model->calls.items[query].joined, id) &&
+                           row_has(&model->calls.items[query + 1].joined, id);
+            item = learned ? ran : MODEL_NONE;
+        }
+    }
+    return item;
+}
+
+/* `up_to`: or by one that is held up to a later query of the same row. */
+static bool is_held(const struct probe *probe, struct plan_call id, bool up_to)
+{
+    for (size_t i = 0; i < probe->pins; i++) {
+        const struct plan_call *call = &probe->plan.afters.items[i].call;
+        if (call->thread == id.thread && call->number == id.number &&
+            (call->query == id.query || (up_to && call->query > id.query))) {
             return true;
         }
     }
@@ -222,7 +287,7 @@ struct streak {
     bool newest; /* it has the item that was held last */
 };
 
-static struct streak streak_before(const struct run *run, const struct plan *plan, uint32_t query)
+static struct streak streak_before(const struct run *run, const struct probe *probe, uint32_t query)
 {
     const struct model *model = &run->model;
     struct plan_call asks = model->calls.items[query].id;
@@ -235,8 +300,8 @@ static struct streak streak_before(const struct run *run, const struct plan *pla
         if (call->answered) {
             break;
         }
-        if (is_held(plan, call->id)) {
-            const struct plan_call *last = &plan->afters.items[plan->afters.count - 1].call;
+        if (is_held(probe, call->id, false)) {
+            const struct plan_call *last = &probe->plan.afters.items[probe->pins - 1].call;
             streak.held++;
             streak.worked = streak.worked || call->id.number != asks.number;
             streak.newest =
@@ -250,7 +315,7 @@ static struct streak streak_before(const struct run *run, const struct plan *pla
 /* The run did what one before it did, but for what queries answered. */
 static bool did_the_same(struct search *search, const struct run *run, bool *failed)
 {
-    uint64_t hash = run->hash;
+    uint64_t hash = hash_mix(run->hash, run->joins);
     for (size_t i = 0; i < run->model.steps.count; i++) {
         const struct model_step *step = &run->model.steps.items[i];
         hash = step->kind == MODEL_STEP_CALL ? hash_mix(hash, step->hash) : hash;
@@ -262,33 +327,38 @@ static bool did_the_same(struct search *search, const struct run *run, bool *fai
 
 /* A query that succeeded: might it have failed? */
 static bool add_later(struct search *search, const struct run *run, uint32_t of,
-                      const struct plan *plan, uint32_t query, bool only_newest)
+                      const struct probe *probe, uint32_t query, bool only_newest)
 {
-    uint32_t item = ran_inside(run, query);
+    uint32_t item = ran_for(run, &probe->plan, query);
     if (item == MODEL_NONE) {
         return true;
     }
-    struct streak streak = streak_before(run, plan, query);
+    struct streak streak = streak_before(run, probe, query);
     if (only_newest && !streak.newest) {
         return true;
     }
-    if (streak.held >= MAX_HELD) {
-        search->polls_cut += streak.worked;
+    if (streak.held >= MAX_HELD && streak.worked) {
+        search->polls_cut++;
         return true;
     }
-    return add_held(search, run, of, plan, item, query);
+    if (streak.held < MAX_HELD) {
+        return add_held(search, run, of, probe, item, query, 0);
+    }
+    /* a loop that gives up does so while all its queries find nothing done */
+    return run->model.calls.items[query].id.query > LONG_HELD ||
+           add_held(search, run, of, probe, item, query, LONG_HELD);
 }
 
 /* A query that failed: might it have succeeded? */
 static bool add_sooner(struct search *search, const struct run *run, uint32_t of,
-                       const struct plan *plan, uint32_t query, const uint32_t *ready)
+                       const struct probe *probe, uint32_t query, const uint32_t *ready)
 {
     uint32_t call = call_before(&run->model, query);
     bool fine = true;
     for (uint32_t chain = 0; fine && call != MODEL_NONE && chain < run->poset.chains; chain++) {
         uint32_t item = pending_of(run, chain, call, query);
         if (item != MODEL_NONE && ready[item] <= call) {
-            fine = add_early(search, run, of, plan, (struct schedule_early){item, call}, query);
+            fine = add_early(search, run, of, probe, (struct schedule_early){item, call}, query);
         }
     }
     return fine;
@@ -308,13 +378,11 @@ bool search_add_queries(struct search *search, const struct run *run, uint32_t o
                         const struct probe *probe)
 {
     const struct model *model = &run->model;
-    const struct plan *plan = &probe->plan;
     bool failed = false;
     if (!has_queries(model)) {
         return true;
     }
-    bool same =
-        did_the_same(search, run, &failed) && probe->kind == PROBE_QUERY && plan->afters.count > 0;
+    bool same = did_the_same(search, run, &failed) && probe->kind == PROBE_QUERY && probe->pins > 0;
     uint32_t *ready = mem_zalloc((size_t)run->poset.count + 1, sizeof *ready);
     bool fine = ready && !failed;
     if (fine) {
@@ -322,15 +390,15 @@ bool search_add_queries(struct search *search, const struct run *run, uint32_t o
     }
     for (uint32_t query = 0; fine && query < model->calls.count; query++) {
         const struct model_call *call = &model->calls.items[query];
-        if (call->id.query == 0 || (!call->answered && (same || is_held(plan, call->id)))) {
+        if (call->id.query == 0 || (!call->answered && (same || is_held(probe, call->id, true)))) {
             continue;
         }
         if (search->queries.count >= search->limits.queries) {
             search->queries_left_out++;
             continue;
         }
-        fine = call->answered ? add_later(search, run, of, plan, query, same)
-                              : add_sooner(search, run, of, plan, query, ready);
+        fine = call->answered ? add_later(search, run, of, probe, query, same)
+                              : add_sooner(search, run, of, probe, query, ready);
     }
     mem_free(ready);
     return fine;

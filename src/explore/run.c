@@ -2,6 +2,7 @@
  * of a stream run in order, those that ran are a prefix of it. */
 #include "explore/run.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 /* Of each stream: its chain, and of each of its items how many count up to it. */
@@ -96,22 +97,33 @@ static bool is_fault(const struct run *run, uint32_t item)
     return run->model.fault && run->model.items.items[run->items[item]].op == run->model.fault_op;
 }
 
+/* Which of the two has to be first matters to the result. */
+static bool conflict(const struct run *run, const struct hull *hulls, uint32_t x, uint32_t y)
+{
+    bool near = (hulls[x].begin < hulls[y].end && hulls[y].begin < hulls[x].end) ||
+                (hulls[x].host && hulls[y].host);
+    return is_fault(run, x) || is_fault(run, y) ||
+           (near && model_conflict(&run->model, run->items[x], run->items[y]));
+}
+
 static bool fill_pairs(struct run *run)
 {
-    uint32_t count = run->poset.count;
-    struct hull *hulls = mem_zalloc((size_t)count + 1, sizeof *hulls);
+    struct poset *poset = &run->poset;
+    struct hull *hulls = mem_zalloc((size_t)poset->count + 1, sizeof *hulls);
     bool fine = hulls != NULL;
-    for (uint32_t i = 0; fine && i < count; i++) {
+    for (uint32_t i = 0; fine && i < poset->count; i++) {
         hulls[i] = hull_of(&run->model.items.items[run->items[i]]);
     }
-    for (uint32_t y = 0; fine && y < count; y++) {
+    for (uint32_t y = 0; fine && y < poset->count; y++) {
         for (uint32_t x = 0; fine && x < y; x++) {
-            bool fault = is_fault(run, x) || is_fault(run, y);
-            bool near = (hulls[x].begin < hulls[y].end && hulls[y].begin < hulls[x].end) ||
-                        (hulls[x].host && hulls[y].host);
-            if ((near || fault) && !poset_comes_before(&run->poset, run->poset.before, x, y) &&
-                (fault || model_conflict(&run->model, run->items[x], run->items[y]))) {
-                fine = VEC_PUSH(&run->poset.pairs, (struct poset_pair){x, y});
+            bool chained = poset->items[x].chain == poset->items[y].chain;
+            if (chained || !conflict(run, hulls, x, y)) {
+                continue;
+            }
+            if (poset_comes_before(poset, poset->before, x, y)) {
+                poset_fix(poset, x, y);
+            } else {
+                fine = VEC_PUSH(&poset->pairs, (struct poset_pair){x, y});
             }
         }
     }
@@ -169,26 +181,30 @@ static bool fill(struct run *run)
     return fine && fill_pairs(run) && poset_seal(&run->poset);
 }
 
-bool run_class(const struct run *run, const uint32_t *order, uint32_t *need, uint64_t *hash)
+static uint64_t hash_joins(const struct poset *poset)
 {
-    uint32_t *canonical = mem_zalloc((size_t)run->poset.count + 1, sizeof *canonical);
-    bool fine = canonical != NULL;
-    if (fine) {
-        poset_close(&run->poset, order, need);
-        fine = poset_canonical(&run->poset, need, canonical);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < poset->count; i++) {
+        const uint32_t *row = poset_row(poset, poset->before, i);
+        uint64_t hash = poset->items[i].name;
+        for (uint32_t c = 0; c < poset->chains; c++) {
+            hash = hash_mix(hash, row[c]);
+        }
+        sum += hash;
     }
-    if (fine) {
-        *hash = poset_hash(&run->poset, canonical);
-    }
-    mem_free(canonical);
-    return fine;
+    return sum;
 }
 
 bool run_create(struct run *run, struct model *take_model)
 {
     *run = (struct run){.model = *take_model};
     *take_model = (struct model){0};
-    bool fine = fill(run) && run_class(run, NULL, run->need, &run->hash);
+    bool fine = fill(run);
+    if (fine) {
+        poset_close(&run->poset, NULL, run->need);
+        run->hash = poset_hash(&run->poset, run->need);
+        run->joins = hash_joins(&run->poset);
+    }
     model_forget_bytes(&run->model);
     return fine;
 }

@@ -16,15 +16,12 @@ struct run {
     uint32_t *places; /* of the model -> of the poset; MODEL_NONE: it isn't there */
     uint32_t *need;   /* the class of the order in which it ran */
     uint64_t hash;    /* of the class */
+    uint64_t joins;   /* hash of what always comes first: two runs of a class may differ in it */
 };
 
 /* Takes over the model (also on failure; zeroed then for the caller) and forgets its byte sets.
  * False when out of memory. `run` needs run_finish in any case. */
 bool run_create(struct run *run, struct model *take_model);
 void run_finish(struct run *run);
-
-/* The hash of the class of another order of its items; `need` (count * chains) is filled. False
- * when out of memory. */
-bool run_class(const struct run *run, const uint32_t *order, uint32_t *need, uint64_t *hash);
 
 #endif

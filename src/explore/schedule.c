@@ -99,7 +99,7 @@ static void add_early(struct list *list, const struct schedule_early *early, con
     }
 }
 
-/* Items of plan->afters are ready no sooner than the call behind theirs, nor what needs them. */
+/* Items of plan->afters are ready no sooner than their call returns, nor what needs them. */
 static void hold(const struct list *list, uint32_t *ready)
 {
     const struct poset *poset = &list->run->poset;
@@ -109,8 +109,8 @@ static void hold(const struct list *list, uint32_t *ready)
         uint32_t found = model_find(&list->run->model, after->item);
         uint32_t item = found == MODEL_NONE ? MODEL_NONE : list->run->places[found];
         for (uint32_t y = 0; call != MODEL_NONE && item != MODEL_NONE && y < poset->count; y++) {
-            if ((y == item || poset_comes_before(poset, list->need, item, y)) && ready[y] <= call) {
-                ready[y] = call + 1;
+            if ((y == item || poset_comes_before(poset, list->need, item, y)) && ready[y] < call) {
+                ready[y] = call;
             }
         }
     }
@@ -147,4 +147,61 @@ bool schedule_make(const struct run *run, const uint32_t *order, const uint32_t 
     mem_free(seen);
     mem_free(ready);
     return fine && !list.failed;
+}
+
+size_t schedule_due(const struct run *run, const struct plan *plan, uint32_t call)
+{
+    size_t due = 0;
+    const struct model_row *joined = &run->model.calls.items[call].joined;
+    for (size_t i = 0; i < plan->items.count; i++) {
+        struct plan_item id = plan->items.items[i];
+        if (id.stream < joined->streams && joined->counts[id.stream] >= id.seq) {
+            due = i + 1;
+        }
+    }
+    for (size_t k = 0; k < plan->bys.count; k++) {
+        struct plan_item id = plan->bys.items[k].item;
+        for (size_t i = due;
+             model_find_call(&run->model, plan->bys.items[k].call) < call && i < plan->items.count;
+             i++) {
+            if (plan->items.items[i].stream == id.stream && plan->items.items[i].seq == id.seq) {
+                due = i + 1;
+            }
+        }
+    }
+    return due;
+}
+
+/* One more call that the item waits for; of calls in a row the last will do. */
+static bool add_after(struct plan *plan, size_t pins, const struct plan_by *after)
+{
+    struct plan_by *last =
+        plan->afters.count > pins ? &plan->afters.items[plan->afters.count - 1] : NULL;
+    if (last && last->call.thread == after->call.thread && last->item.seq == after->item.seq &&
+        last->item.stream == after->item.stream) {
+        last->call = after->call;
+        return true;
+    }
+    return VEC_PUSH(&plan->afters, *after);
+}
+
+bool schedule_hold(const struct run *run, uint32_t end, struct plan *plan)
+{
+    const struct model *model = &run->model;
+    const size_t pins = plan->afters.count;
+    bool fine = true, asked = false;
+    for (uint32_t call = 0; fine && call < end && call < model->calls.count; call++) {
+        const struct model_call *query = &model->calls.items[call];
+        if (query->id.query == 0 || query->answered) {
+            continue;
+        }
+        size_t due = asked ? schedule_due(run, plan, call) : plan->items.count;
+        asked = true;
+        if (due < plan->items.count) {
+            struct plan_by after = {.call = query->id, .item = plan->items.items[due]};
+            uint32_t item = model_find(model, after.item);
+            fine = model->items.items[item].call > call || add_after(plan, pins, &after);
+        }
+    }
+    return fine;
 }

@@ -30,4 +30,13 @@ uint32_t schedule_joined(const struct run *run, uint32_t item);
 bool schedule_make(const struct run *run, const uint32_t *order, const uint32_t *need,
                    const struct schedule_early *early, size_t early_count, struct plan *plan);
 
+/* How much of the plan's list is done when the host enters the call (index): what the run has
+ * joined by then, and what is to be early, with all that stands before. */
+size_t schedule_due(const struct run *run, const struct plan *plan, uint32_t call);
+/* Appends to plan->afters, for a list of items of this run (as schedule_make fills it, or all in an
+ * order) and its bys: queries before the call `end` (index) that found work unfinished find it so
+ * again, where the list leaves it to them: what is due then waits until they have returned. The
+ * first one runs nothing by itself. False when out of memory. */
+bool schedule_hold(const struct run *run, uint32_t end, struct plan *plan);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "explore/search_parts.h"
+#include "explore/ways.h"
 
 #include <string.h>
 
@@ -132,14 +133,14 @@ static uint64_t items_hash(const struct run *run)
     return hash;
 }
 
-static bool count_class(struct search *search, const struct run *run, struct order_count *count)
+static bool count_class(struct search *search, uint32_t first, struct order_count *count)
 {
     struct count_limits limits = search->limits.count;
     bool hard = search->all.estimated;
     uint64_t most = hard ? HARD_DOWN_SETS : CLASS_DOWN_SETS;
     limits.down_sets = limits.down_sets < most ? limits.down_sets : most;
     limits.probes = hard && limits.probes > HARD_PROBES ? HARD_PROBES : limits.probes;
-    return count_orders(&run->poset, run->need, &limits, count);
+    return ways_count(&search->classes, first, &limits, count);
 }
 
 /* All runs of the class get the answers of the run that met it, and it is asked for again if it
@@ -156,14 +157,46 @@ static bool keep_pins(struct search_class *class, bool *again)
            search_bys_copy(&class->kept.held, class->met.held.items, class->met.held.count);
 }
 
-/* The class of a run; *keeps: it is a new one, which owns the run from now on. MODEL_NONE when out
- * of memory. */
+/* All runs of a class count as one, whichever way they met it. */
+static struct search_class *class_of(struct search *search, uint32_t entry)
+{
+    return &search->found.items[search->classes.entries.items[entry].first];
+}
+
+/* Whether all classes have the items of the first one, and nothing more that always holds. */
+static void compare_items(struct search *search, const struct run *run)
+{
+    uint64_t hash = items_hash(run);
+    if (search->found.count == 0) {
+        search->items_hash = hash;
+    } else if (hash != search->items_hash ||
+               !poset_covers(&search->found.items[0].run->poset, &run->poset)) {
+        search->fixed_items = false;
+    }
+}
+
+/* What made queries answer as they did on the way to a new class. */
+static bool meet_pins(struct search_class *added, const struct run *run, const struct probe *probe)
+{
+    const struct plan *plan = &probe->plan;
+    bool again, fine = probe->kind <= PROBE_AGAIN
+                           ? search_answers(run, UINT32_MAX, &added->met.early)
+                           : search_bys_copy(&added->met.early, plan->bys.items, plan->bys.count);
+    fine = fine && search_bys_copy(&added->met.held, plan->afters.items, probe->pins);
+    /* other answers led there, so without them nothing would again */
+    if (probe->kind == PROBE_QUERY || probe->kind == PROBE_REVERSED) {
+        fine = fine && keep_pins(added, &again);
+    }
+    return fine;
+}
+
+/* The way in which a run met its class; *keeps: it is a new one, which owns the run from now on.
+ * MODEL_NONE when out of memory. */
 static uint32_t add_class(struct search *search, struct run *run, const struct probe *probe,
                           bool *keeps)
 {
     uint32_t entry = MODEL_NONE;
     struct search_class added = {.run = run, .group = MODEL_NONE};
-    uint64_t hash = items_hash(run);
     if (!classes_add(&search->classes, run->hash, &run->poset, run->need, &entry, keeps)) {
         *keeps = false;
         return MODEL_NONE;
@@ -171,25 +204,16 @@ static uint32_t add_class(struct search *search, struct run *run, const struct p
     if (!*keeps) {
         return entry;
     }
-    search->fixed_items =
-        search->fixed_items && (search->found.count == 0 || hash == search->items_hash);
-    search->items_hash = search->found.count == 0 ? hash : search->items_hash;
-    const struct plan *plan = &probe->plan;
-    bool fine = count_class(search, run, &added.orders) &&
-                (probe->kind <= PROBE_AGAIN
-                     ? search_answers(run, &added.met.early)
-                     : search_bys_copy(&added.met.early, plan->bys.items, plan->bys.count)) &&
-                search_bys_copy(&added.met.held, plan->afters.items, plan->afters.count);
-    /* other answers led there, so without them nothing would again */
-    if (probe->kind == PROBE_QUERY || probe->kind == PROBE_REVERSED) {
-        bool again;
-        fine = fine && keep_pins(&added, &again);
-    }
+    compare_items(search, run);
+    bool fine = meet_pins(&added, run, probe);
     if (!VEC_PUSH(&search->found, added)) {
         finish_pins(&added.met);
         finish_pins(&added.kept);
-        *keeps = fine = false;
+        *keeps = false;
+        return MODEL_NONE;
     }
+    uint32_t first = search->classes.entries.items[entry].first;
+    fine = fine && count_class(search, first, &search->found.items[first].orders);
     return fine ? entry : MODEL_NONE;
 }
 
@@ -251,13 +275,13 @@ static bool add_group_run(struct search *search, const struct probe *probe,
         search->random_wrong += group->verdict == RESULT_WRONG;
         search->random_memory += group->verdict == RESULT_MEMORY;
     } else if (probe->kind == PROBE_EARLY || probe->kind == PROBE_ONE) {
-        const uint32_t late = class == MODEL_NONE ? class : search->found.items[class].group;
+        const uint32_t late = class == MODEL_NONE ? class : class_of(search, class)->group;
         if (late == MODEL_NONE || search->groups.items[late].verdict != RESULT_WRONG) {
             search->early_tried++;
             search->early_wrong += group->verdict == RESULT_WRONG;
         }
     } else if (class != MODEL_NONE) {
-        struct search_class *found = &search->found.items[class];
+        struct search_class *found = class_of(search, class);
         if (found->group == MODEL_NONE ||
             group->verdict > search->groups.items[found->group].verdict) {
             found->group = index;
@@ -314,12 +338,15 @@ static bool note_reached(struct search *search, const struct probe *probe, const
         found->ran_late = found->ran_late || run->hash == reversal->foreseen;
         found->asked_late = found->asked_late || run->hash == reversal->foreseen;
         search->unreached += reversal->literal && !is_turned(search, probe, run);
-        return classes_ended(&search->classes, reversal, run->hash);
+        const struct run *from = search->found.items[probe->of].run;
+        bool whole = poset_covers(&run->poset, &from->poset); /* or queries joined more */
+        return classes_ended(&search->classes, reversal, whole ? run->hash : 0);
     }
     if (probe->kind == PROBE_LAZY) {
         found->asked_late = found->ran_late = true;
-    } else if (probe->kind == PROBE_LATE && entry == probe->of) {
-        found->ran_late = true;
+    } else if (probe->kind == PROBE_LATE &&
+               class_of(search, entry) == class_of(search, probe->of)) {
+        search->found.items[probe->of].ran_late = true;
     } else if (probe->kind == PROBE_LATE) {
         struct search_class *asked = &search->found.items[probe->of];
         bool again = false;
@@ -468,12 +495,16 @@ void search_skip(struct search *search, struct probe *take_probe)
 
 struct search_sums search_sum(const struct search *search)
 {
-    struct search_sums sums = {.classes = search->found.count};
+    struct search_sums sums = {0};
     bool whole = search_left(search) == 0 && search->limits.random == 0;
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];
+        if (search->classes.entries.items[i].first != i) {
+            continue; /* another way of a class that is counted */
+        }
         enum search_verdict verdict =
             class->group == MODEL_NONE ? RESULT_SAME : search->groups.items[class->group].verdict;
+        sums.classes++;
         sums.orders += class->orders.count;
         sums.estimated = sums.estimated || class->orders.estimated;
         sums.wrong += verdict == RESULT_WRONG ? class->orders.count : 0;
@@ -482,9 +513,7 @@ struct search_sums search_sum(const struct search *search)
         sums.memory_classes += verdict == RESULT_MEMORY;
     }
     bool exact_sum = whole && !sums.estimated;
-    sums.total = exact_sum || (!search->fixed_items && sums.orders > search->all.count)
-                     ? sums.orders
-                     : search->all.count;
+    sums.total = exact_sum || sums.orders > search->all.count ? sums.orders : search->all.count;
     sums.total_estimated = !exact_sum && (search->all.estimated || !search->fixed_items);
     return sums;
 }

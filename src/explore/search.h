@@ -37,6 +37,7 @@ struct probe {
     enum probe_kind kind;
     struct plan plan;
     uint32_t of; /* class it was made from */
+    size_t pins; /* of plan.afters: those that decide answers; the rest keeps those of the class */
     struct reversal reversal;
     uint64_t seed; /* TORN, RANDOM */
 };

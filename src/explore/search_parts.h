@@ -23,9 +23,11 @@ bool search_plan_base(const struct search *search, const char *policy, struct pl
 /* Whether an item is no longer tried early. */
 bool search_is_barred(const struct search *search, struct plan_item id);
 
-/* queries.c: what has to be early so that queries which found work done find it so again. False
- * when out of memory. */
-bool search_answers(const struct run *run, struct search_bys *bys);
+/* queries.c: appends what has to be early so that queries before the call `end` (index) which found
+ * work done find it so again. False when out of memory. */
+bool search_answers(const struct run *run, uint32_t end, struct search_bys *bys);
+/* queries.c: the same where schedule_hold keeps other queries from running it, else nothing. */
+bool search_held_answers(const struct run *run, uint32_t end, struct search_early *early);
 /* queries.c: probes for the queries of a run. `of`: its class. */
 bool search_add_queries(struct search *search, const struct run *run, uint32_t of,
                         const struct probe *probe);

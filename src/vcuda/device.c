@@ -13,7 +13,7 @@
 #include "vcuda/guard.h"
 #include "vcuda/memory.h"
 #include "vcuda/output.h"
-#include "vcuda/plan_order.h"
+#include "vcuda/plan_calls.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 #include "vcuda/site.h"
@@ -169,7 +169,7 @@ bool call_begin(struct call *call, const char *name, const void *frame)
     if (error == cudaSuccess) {
         error = device.sticky;
     }
-    plan_order_enter(call);
+    plan_calls_enter(call);
     if (error == cudaSuccess && device.sticky) {
         error = device.sticky; /* while it waited for its turn */
     }
@@ -187,7 +187,7 @@ bool call_begin(struct call *call, const char *name, const void *frame)
 cudaError_t call_end(struct call *call, cudaError_t error)
 {
     if (call->locked) {
-        plan_order_return(call);
+        plan_calls_return(call);
         device.active_ns = device_now_ns();
         device_unlock();
         call->locked = false;

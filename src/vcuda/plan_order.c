@@ -1,4 +1,4 @@
-/* Items run in the listed order, calls are accepted in theirs.
+/* Items run in the listed order; what calls have to do with it is in plan_calls.c.
  *
  * Invariant: of the listed items only the head (the first one that is not done), or those that run
  * together with it, may begin; so their order of execution is the list's, whatever policy picks.
@@ -10,17 +10,14 @@
 
 #include "base/map.h"
 #include "vcuda/emit.h"
+#include "vcuda/plan_calls.h"
 #include "vcuda/queue.h"
-#include "vcuda/sched.h"
-#include "vcuda/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define GROUP_BLOCKS 4 /* at most, in one turn */
-/* How often a call that waits for its turn looks whether time is up. */
-#define GATE_NS (INT64_C(20) * 1000 * 1000)
 
 enum item_state { NOT_THERE, SUBMITTED, DONE };
 
@@ -41,16 +38,11 @@ static struct {
     VEC(struct named) named; /* the listed ones first, in their order */
     struct map by_item;      /* key -> index + 1 */
     size_t listed, head;
-    size_t wanted, marked;  /* listed ones below are needed by a join; and are marked so */
-    struct map call_places; /* key -> index + 1 */
-    size_t next_call;
-    VEC(size_t) gated; /* places that calls wait for */
-    struct rng rng;    /* of the group at the head */
+    size_t wanted, marked; /* listed ones below are needed by a join; and are marked so */
+    struct rng rng;        /* of the group at the head */
     uint32_t rng_group;
     int64_t blocked_since_ns; /* since when nothing could run because of the list; 0: not now */
 } order;
-
-static _Thread_local uint32_t call_count, query_count;
 
 static uint64_t key_of(uint32_t high, uint32_t low)
 {
@@ -94,10 +86,6 @@ static bool take(const struct plan *plan)
             find_named(item->stream, item->seq)->afters++;
         }
     }
-    for (size_t i = 0; ok && i < plan->calls.count; i++) {
-        const struct plan_call *call = &plan->calls.items[i];
-        ok = map_set(&order.call_places, key_of(call->thread, call->number), i + 1);
-    }
     return ok;
 }
 
@@ -115,162 +103,34 @@ void plan_order_follow(const struct plan *plan, int64_t limit_ns, bool tell_call
 {
     VEC_FREE(&order.named); /* of the parent, in a forked child */
     map_finish(&order.by_item);
-    map_finish(&order.call_places);
-    VEC_FREE(&order.gated);
     memset(&order, 0, sizeof order);
     order.plan = plan;
     order.limit_ns = limit_ns;
     order.tell_calls = tell_calls;
     order.on = plan->items.count > 0 || plan->calls.count > 0 || plan->bys.count > 0 ||
                plan->afters.count > 0;
-    if (order.on && !take(plan)) {
+    bool ready = plan_calls_follow(plan, limit_ns, tell_calls);
+    if (order.on && !(ready && take(plan))) {
         plan_order_give_up("there was no memory for the schedule");
     }
 }
 
-uint32_t plan_order_gated(void)
+bool plan_order_is_on(void)
 {
-    uint32_t count = 0;
-    for (size_t i = 0; i < order.gated.count; i++) {
-        count += order.gated.items[i] > order.next_call; /* the others are about to go on */
-    }
-    return count;
+    return order.on;
 }
 
-/* The calls whose number depends on how often a loop polls. */
-static bool is_query(const char *name)
+void plan_order_release(const struct plan_item *item)
 {
-    return strncmp(name, "cudaStreamQuery", 15) == 0 || strncmp(name, "cudaEventQuery", 14) == 0 ||
-           strncmp(name, "cudaEventElapsedTime", 20) == 0;
+    find_named(item->stream, item->seq)->afters--;
+    pthread_cond_broadcast(&device.changed);
 }
 
-static void tell(const struct call *call)
+bool plan_order_find(const struct plan_item *item, struct op **op)
 {
-    struct ssan_event event = {.kind = SSAN_EV_call};
-    event.call = (struct ssan_ev_call){call->thread, call->number, call->query};
-    emit_put(&event);
-}
-
-/* Everybody waits and nothing runs: nobody can make the call that is due. */
-static bool nobody_comes(void)
-{
-    return !device.job && device.hostfuncs_running == 0 &&
-           device.joining + plan_order_gated() >= threads_free_to_run();
-}
-
-static void tell_call_missing(void)
-{
-    const struct plan_call *due = &order.plan->calls.items[order.next_call];
-    char text[192];
-    snprintf(text, sizeof text,
-             "call t%" PRIu32 ".%" PRIu32 " is due and does not come while other threads wait",
-             due->thread, due->number);
-    plan_order_give_up(text);
-}
-
-static void forget_gated(size_t place)
-{
-    for (size_t i = 0; i < order.gated.count; i++) {
-        if (order.gated.items[i] == place) {
-            order.gated.items[i] = order.gated.items[--order.gated.count];
-            return;
-        }
-    }
-}
-
-/* Waits until it is the turn of the call that stands at `place` of the list. */
-static void wait_for_turn(size_t place)
-{
-    int64_t since = device_now_ns();
-    size_t seen = order.next_call;
-    uint64_t progress = device.progress;
-    if (!VEC_PUSH(&order.gated, place)) {
-        plan_order_give_up("there was no memory for the schedule");
-    }
-    pthread_cond_broadcast(&device.changed); /* a join may now see that all wait */
-    while (order.on && order.next_call < place) {
-        int64_t now = device_now_ns();
-        if (order.next_call != seen || device.progress != progress) {
-            seen = order.next_call;
-            progress = device.progress;
-            since = now;
-        }
-        if (now - since > order.limit_ns || (device.joining == 0 && nobody_comes())) {
-            tell_call_missing();
-            break;
-        }
-        device_wait(GATE_NS);
-    }
-    forget_gated(place);
-}
-
-void plan_order_enter(struct call *call)
-{
-    if (!order.on && !order.tell_calls) {
-        return;
-    }
-    if (is_query(call->name)) {
-        query_count++;
-    } else {
-        call_count++;
-        query_count = 0;
-    }
-    call->number = call_count;
-    call->query = query_count;
-    if (order.on && call->query == 0 && order.plan->calls.count > 0) {
-        const uint64_t *place = map_find(&order.call_places, key_of(call->thread, call->number));
-        if (place) {
-            wait_for_turn((size_t)*place - 1);
-            order.next_call = order.on ? (size_t)*place : order.next_call;
-            pthread_cond_broadcast(&device.changed);
-        }
-    }
-    if (order.tell_calls) {
-        tell(call);
-    }
-}
-
-static bool is_call(const struct plan_call *planned, const struct call *call)
-{
-    return planned->thread == call->thread && planned->number == call->number &&
-           planned->query == call->query;
-}
-
-static void end_afters(const struct call *call)
-{
-    for (size_t i = 0; i < order.plan->afters.count; i++) {
-        const struct plan_by *after = &order.plan->afters.items[i];
-        if (is_call(&after->call, call)) {
-            find_named(after->item.stream, after->item.seq)->afters--;
-            pthread_cond_broadcast(&device.changed);
-        }
-    }
-}
-
-void plan_order_return(const struct call *call)
-{
-    if (!order.on || (call->number == 0 && call->query == 0)) {
-        return;
-    }
-    end_afters(call);
-    for (size_t i = 0; order.on && i < order.plan->bys.count; i++) {
-        const struct plan_by *by = &order.plan->bys.items[i];
-        const struct named *named;
-        if (!is_call(&by->call, call)) {
-            continue;
-        }
-        named = find_named(by->item.stream, by->item.seq);
-        if (named->state == SUBMITTED) {
-            sched_join_op(named->op);
-        } else if (named->state == NOT_THERE) {
-            char text[192];
-            snprintf(text, sizeof text,
-                     "s%" PRIu32 ".%" PRIu32 " is due and was not submitted before t%" PRIu32
-                     ".%" PRIu32 " returned",
-                     by->item.stream, by->item.seq, call->thread, call->number);
-            plan_order_give_up(text);
-        }
-    }
+    const struct named *named = find_named(item->stream, item->seq);
+    *op = named->state == SUBMITTED ? named->op : NULL;
+    return named->state != NOT_THERE;
 }
 
 static void move_head(void)
@@ -483,7 +343,7 @@ bool plan_order_gives_up(bool waits)
     if (order.blocked_since_ns == 0) {
         order.blocked_since_ns = now;
     }
-    if ((waits && nobody_comes()) || now - order.blocked_since_ns > order.limit_ns) {
+    if ((waits && plan_calls_nobody_comes()) || now - order.blocked_since_ns > order.limit_ns) {
         tell_item_missing();
         return true;
     }
@@ -501,8 +361,8 @@ void plan_order_finish(void)
             plan_order_give_up(text);
         }
     }
-    if (order.on && !order.tell_calls && order.next_call < order.plan->calls.count) {
-        const struct plan_call *due = &order.plan->calls.items[order.next_call];
+    const struct plan_call *due = order.on && !order.tell_calls ? plan_calls_due() : NULL;
+    if (due) {
         snprintf(text, sizeof text, "call t%" PRIu32 ".%" PRIu32 " was never made", due->thread,
                  due->number);
         plan_order_give_up(text);

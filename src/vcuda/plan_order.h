@@ -1,4 +1,4 @@
-/* The order that a schedule lists (trace/plan.h), kept by the device: items, calls, early items.
+/* The order of items that a schedule lists (trace/plan.h), kept by the device.
  *
  * All with the device lock held, but for plan_order_follow. Without a list everything here answers
  * "as the policy likes". */
@@ -15,10 +15,13 @@ void plan_order_follow(const struct plan *plan, int64_t limit_ns, bool tell_call
 
 /* The list is not followed any more; `text` says why, for the report. */
 void plan_order_give_up(const char *text);
-/* A call enters: numbers it, waits for its turn, tells it. */
-void plan_order_enter(struct call *call);
-/* It returns: what has to be done by then is run. */
-void plan_order_return(const struct call *call);
+/* A plan is there and was not given up. */
+bool plan_order_is_on(void);
+/* One of the calls that an item of plan->afters waits for has returned, or will not come. */
+void plan_order_release(const struct plan_item *item);
+/* False: the item, which the plan names, was not submitted; *op: it, when it isn't done, else NULL.
+ */
+bool plan_order_find(const struct plan_item *item, struct op **op);
 
 /* A submitted item gets its place in the list. */
 void plan_order_submitted(struct op *op);
@@ -43,8 +46,6 @@ struct op *plan_order_head(void);
 bool plan_order_gives_up(bool waits);
 /* The next listed item has not been submitted, can't begin yet, or makes no progress alone. */
 bool plan_order_holds(void);
-/* Host threads that wait for their turn. */
-uint32_t plan_order_gated(void);
 
 /* At the end of the program: tells what was listed and never came, but not to `explore` and
  * `witness`, for whom a program that ends early is a result. */

@@ -8,6 +8,7 @@
 #include "vcuda/callback.h"
 #include "vcuda/emit.h"
 #include "vcuda/executor.h"
+#include "vcuda/plan_calls.h"
 #include "vcuda/plan_order.h"
 #include "vcuda/queue.h"
 #include "vcuda/threads.h"
@@ -171,7 +172,7 @@ static bool want_listed(void)
 static bool is_deadlock(void)
 {
     return device.hostfuncs_running == 0 &&
-           device.joining + plan_order_gated() >= threads_free_to_run();
+           device.joining + plan_calls_gated() >= threads_free_to_run();
 }
 
 /* One step of a join: begins something, or waits. */

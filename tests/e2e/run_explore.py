@@ -219,6 +219,21 @@ def asks(times):
     check(again.out.strip() == results(result)[0]["output"]["got"], f"replay\n{again.about()}")
 
 
+def gives_up(*words):
+    """Only where all polls are in vain is there a race; with the last one in time the same items are submitted."""
+    result = explore(built("gives_up", *words), "--keep", FOLDER / ("kept-gives-up" + "".join(words)))
+    check(result.code == 66 and result.report["explore"]["all_run"], result.about())
+    check(0 < result.report["explore"]["orders"]["wrong"] < result.report["explore"]["orders"]["total"], result.about())
+    again = run(built("gives_up", *words), "--schedule", results(result)[0]["schedule"])
+    check(again.out.strip() == results(result)[0]["output"]["got"], f"replay\n{again.about()}")
+
+
+def gives_up_rightly():
+    for words in ((), ("-DWORK",)):
+        result = explore(built("gives_up", "-DFIXED", *words))
+        check(result.code == 0 and result.report["explore"]["all_run"], result.about())
+
+
 def not_deterministic():
     result = explore(built("by_time"), "--limit", "30")
     check(result.code == 67 and result.verdict == "incomplete", f"expected 67\n{result.about()}")
@@ -346,12 +361,14 @@ def add_cases(tally):
 def main():
     tally = Tally("explore")
     for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, block_reuse, first_come, trap,
-                     released, printing, not_deterministic, own_output, places, limits,
+                     released, printing, gives_up_rightly, not_deterministic, own_output, places, limits,
                      early, early_places, cut, single_blocks,
                      random, exit_codes):
         tally.case(function.__name__, function)
     for times in (2, 3):
         tally.case(f"asks {times} times", asks, times)
+    for words in ((), ("-DWORK",), ("-DTIMES=60",)):
+        tally.case(f"gives up {' '.join(words)}".strip(), gives_up, *words)
     for fixed in (False, True):
         tally.case(f"threads {'fixed' if fixed else 'racy'}", threads, fixed)
         tally.case(f"host_function {'fixed' if fixed else 'racy'}", host_function, fixed)

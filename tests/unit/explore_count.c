@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <setjmp.h>
@@ -131,11 +132,87 @@ static void classes_add_up(void **state)
     poset_finish(&poset);
 }
 
+/* Two ways of one class: together they have each order once. Needs that can't be met have none. */
+static void unions(void **state)
+{
+    (void)state;
+    const struct count_limits limits = {.down_sets = 10000, .bytes = 1 << 24};
+    struct poset poset;
+    struct order_count one, other, both;
+    uint32_t first[12], second[12];
+    const uint32_t *needs[COUNT_UNION + 1] = {first, second};
+    make(&poset, 2, 3, false); /* chains 0, 2, 4 and 1, 3, 5 */
+    assert_true(poset_seal(&poset));
+    memcpy(first, poset.before, sizeof first);
+    memcpy(second, poset.before, sizeof second);
+    first[1 * 2 + 0] = 1;  /* 0 before 1 */
+    second[2 * 2 + 1] = 1; /* 1 before 2 */
+    assert_true(count_orders(&poset, first, &limits, &one));
+    assert_true(count_orders(&poset, second, &limits, &other));
+    assert_true(one.count == 10 && other.count == 16);
+    assert_true(count_union(&poset, needs, 2, &limits, &both));
+    assert_true(both.count == 20 && !both.estimated); /* 6 have both */
+    for (unsigned i = 2; i <= COUNT_UNION; i++) {
+        needs[i] = second;
+    }
+    assert_true(count_union(&poset, needs, COUNT_UNION + 1, &limits, &both));
+    assert_true(both.estimated && both.count == 10 + 16 * 5);
+    first[2 * 2 + 1] = 3; /* the whole second chain before 2, and 2 before its end */
+    first[5 * 2 + 0] = 2;
+    assert_true(count_orders(&poset, first, &limits, &one));
+    assert_true(one.count == 0 && !one.estimated);
+    poset_finish(&poset);
+}
+
+/* What a poset leaves free, one of the same class that orders more is covered by. */
+static void covers(void **state)
+{
+    (void)state;
+    struct poset wide, narrow, other;
+    uint32_t rows[12];
+    make(&wide, 2, 3, false);
+    make(&narrow, 2, 3, false);
+    make(&other, 3, 2, false);
+    narrow.before[5 * 2 + 0] = 1;
+    assert_true(poset_seal(&wide) && poset_seal(&narrow) && poset_seal(&other));
+    assert_true(poset_covers(&wide, &narrow) && poset_covers(&wide, &wide));
+    assert_false(poset_covers(&narrow, &wide) || poset_covers(&wide, &other));
+    poset_translate(&narrow, narrow.before, &wide, rows);
+    assert_memory_equal(rows, narrow.before, sizeof rows);
+    poset_finish(&wide);
+    poset_finish(&narrow);
+    poset_finish(&other);
+}
+
+/* A conflict counts whether it is always in order or only was in this run. */
+static void hashes(void **state)
+{
+    (void)state;
+    struct poset joined, free_one;
+    uint32_t need[12];
+    make(&joined, 2, 3, false);
+    make(&free_one, 2, 3, false);
+    joined.before[3 * 2 + 0] = 2;
+    poset_fix(&joined, 2, 3);
+    assert_true(VEC_PUSH(&free_one.pairs, (struct poset_pair){2, 3}));
+    assert_true(poset_seal(&joined) && poset_seal(&free_one));
+    poset_close(&joined, NULL, need);
+    uint64_t hash = poset_hash(&joined, need);
+    poset_close(&free_one, NULL, need);
+    assert_true(poset_hash(&free_one, need) == hash);
+    const uint32_t order[] = {0, 1, 3, 2, 4, 5};
+    poset_close(&free_one, order, need);
+    assert_true(poset_hash(&free_one, need) != hash);
+    poset_finish(&joined);
+    poset_finish(&free_one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known),     cmocka_unit_test(estimated),      cmocka_unit_test(wide),
-        cmocka_unit_test(no_memory), cmocka_unit_test(classes_add_up),
+        cmocka_unit_test(no_memory), cmocka_unit_test(classes_add_up), cmocka_unit_test(unions),
+        cmocka_unit_test(covers),    cmocka_unit_test(hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
