@@ -20,3 +20,6 @@ ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 
 ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)
 ssan_test(capture_cubin SOURCES capture_cubin.c LINKS ssan_capture)
+
+ssan_test(capture_memory SOURCES capture_memory.c LINKS ssan_capture)
+ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture)
