@@ -81,6 +81,7 @@ static void blame_trace(struct feed *feed)
 /* Gives an event to everybody; false when the feed can't go on. */
 static bool take(struct feed *feed, struct ssan_event *event)
 {
+    names_tidy(&feed->names, event);
     if (feed->sites) {
         sites_shorten(feed->sites, event);
     }
@@ -195,6 +196,7 @@ void feed_close(struct feed *feed)
     reader_close(feed->reader);
     engine_destroy(feed->engine);
     sites_destroy(feed->sites);
+    names_finish(&feed->names);
     mem_free(feed->path);
     mem_free(feed->kept_path);
     memset(feed, 0, sizeof *feed);

@@ -6,6 +6,7 @@
 #define SSAN_CLI_FEED_H
 
 #include "core/engine.h"
+#include "symbol/names.h"
 #include "trace/reader.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct feed {
     struct engine *engine;
     struct keeper *keeper;
     struct sites *sites;
+    struct names names;
     struct folder *folder; /* answers query_findings; NULL for kept traces */
     enum feed_state state;
     struct ssan_error error;      /* FEED_DAMAGED */

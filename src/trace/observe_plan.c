@@ -5,6 +5,7 @@
 #include "trace/observe_plan.h"
 
 #include "trace/directive.h"
+#include "trace/mangled.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -274,12 +275,30 @@ void observe_plan_words(const struct observe_plan *plan, struct strbuf *out)
     }
 }
 
+/* Whether a pattern fits the name, which of programs without a demangler is a mangled one: then its
+ * plain part, with "<...>" for the arguments of a template. */
+static bool glob_fits(const char *glob, const char *kernel)
+{
+    char plain[OBSERVE_GLOB_ROOM + sizeof "<...>"];
+    bool is_template;
+    if (fnmatch(glob, kernel, 0) == 0) {
+        return true;
+    }
+    if (!mangled_plain(kernel, plain, OBSERVE_GLOB_ROOM, &is_template)) {
+        return false;
+    }
+    if (is_template) {
+        strcat(plain, "<...>");
+    }
+    return fnmatch(glob, plain, 0) == 0;
+}
+
 bool observe_plan_fits(const struct observe_plan *plan, const char *kernel)
 {
     bool wants = false, wanted = false;
     for (size_t i = 0; i < plan->kernels.count; i++) {
         const struct observe_kernel *line = &plan->kernels.items[i];
-        bool fits = fnmatch(line->glob, kernel, 0) == 0;
+        bool fits = glob_fits(line->glob, kernel);
         if (line->leave_out && fits) {
             return false;
         }

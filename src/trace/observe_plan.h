@@ -13,7 +13,8 @@
  *   device-memory BYTES            most of the device's memory for records of accesses
  *   gate WORDS                     for whoever holds kernels up; kept as it stands
  *
- * Names are demangled and without arguments; GLOB is matched as by fnmatch(3) without flags. One
+ * Names are demangled and without arguments (of programs that have no demangler the arguments of
+ * templates are read as <...>); GLOB is matched as by fnmatch(3) without flags. One
  * thread reads; a plan that was read is only looked at, by any thread. */
 #ifndef SSAN_TRACE_OBSERVE_PLAN_H
 #define SSAN_TRACE_OBSERVE_PLAN_H

@@ -30,6 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     (void)observe_plan_fits(&plan, "ns::kern<int>");
+    for (size_t i = 0; i < plan.kernels.count; i++) {
+        (void)observe_plan_fits(&plan, plan.kernels.items[i].glob); /* as a name */
+    }
     strbuf_finish(&first);
     strbuf_finish(&second);
     observe_plan_finish(&plan);

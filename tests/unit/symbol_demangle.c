@@ -1,5 +1,6 @@
 /* Names without argument lists and return types. */
 #include "symbol/demangle.h"
+#include "symbol/names.h"
 
 #include "base/mem.h"
 
@@ -7,6 +8,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 static const struct {
     const char *mangled, *name;
@@ -33,8 +35,44 @@ static void names(void **state)
     }
 }
 
+/* Names of events: each demangled once, others as they are, mangled ones without memory. */
+static void events(void **state)
+{
+    struct names known = {0};
+    struct ssan_event event = {.kind = SSAN_EV_op};
+    const char *first;
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        event.op.name = ssan_str(cases[i].mangled);
+        names_tidy(&known, &event);
+        assert_int_equal(event.op.name.length, strlen(cases[i].name));
+        assert_memory_equal(event.op.name.ptr, cases[i].name, event.op.name.length);
+    }
+    event.op.name = ssan_str("_Z5scalePfi");
+    names_tidy(&known, &event);
+    first = event.op.name.ptr;
+    event.op.name = ssan_str("_Z5scalePfi");
+    names_tidy(&known, &event);
+    assert_ptr_equal(event.op.name.ptr, first);
+    names_finish(&known);
+    for (i = 1; i < 4; i++) {
+        mem_fail_at(i);
+        event.op.name = ssan_str("_Z3addPf");
+        names_tidy(&known, &event);
+        mem_fail_at(0);
+        assert_int_equal(event.op.name.ptr[0], '_');
+        names_finish(&known);
+        memset(&known, 0, sizeof known);
+    }
+    event = (struct ssan_event){.kind = SSAN_EV_alloc};
+    event.alloc.call = ssan_str("_Z3addPf");
+    names_tidy(&known, &event);
+    assert_int_equal(event.alloc.call.length, 8);
+    names_finish(&known);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

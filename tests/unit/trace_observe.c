@@ -1,5 +1,6 @@
 /* The plan of what is observed on a GPU: what is read is what was printed, what is wrong is refused
  * at its line, and kernels fit as the lines say. */
+#include "trace/mangled.h"
 #include "trace/observe_plan.h"
 
 #include "support/temporary.h"
@@ -152,6 +153,52 @@ static void test_kernels(void **state)
     observe_plan_finish(&plan);
 }
 
+/* Programs without a C++ library have mangled names. */
+static void test_mangled(void **state)
+{
+    static const struct {
+        const char *mangled, *plain; /* NULL: not understood */
+        bool is_template;
+    } names[] = {
+        {"_Z5scalePfi", "scale", false},
+        {"_ZL5scalePfi", "scale", false},
+        {"_ZN2ns4kernEPfi", "ns::kern", false},
+        {"_Z4kernIiEvPT_i", "kern", true},
+        {"_ZN2ns4kernIiLi4EN3abc1EEEEvPT_", "ns::kern", true},
+        {"_ZN2ns4kernISt4pairIifEPKfS2_EEvT_", "ns::kern", true},
+        {"_ZN12_GLOBAL__N_15scaleEPf", "(anonymous namespace)::scale", false},
+        {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
+         "addIfEESt5arrayIPcLm3EEEEviT0_T1_",
+         "at::native::vectorized_elementwise_kernel", true},
+        {"_ZN1aILi3EE1bIfE1cEv", "a::b::c", false},
+        {"_Z4kernIA8_iSaIcEDv2_fEvT_", "kern", true},
+        {"scale", NULL, false},
+        {"_Z", NULL, false},
+        {"_Z9scale", NULL, false},
+        {"_Z99999999999999999999scale", NULL, false},
+        {"_ZN2ns", NULL, false},
+        {"_ZN2ns4kernI", NULL, false},
+        {"_ZN2ns4kernILi4", NULL, false},
+    };
+    struct observe_plan plan;
+    char plain[128];
+    bool is_template;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool good = mangled_plain(names[i].mangled, plain, sizeof plain, &is_template);
+        assert_int_equal(good, names[i].plain != NULL);
+        if (good) {
+            assert_string_equal(plain, names[i].plain);
+            assert_int_equal(is_template, names[i].is_template);
+        }
+    }
+    assert_false(mangled_plain("_Z5scalePfi", plain, 5, &is_template));
+    assert_int_equal(parse(&plan, "kernel +scale\nkernel +ns::kern<*>\n", NULL), SSAN_OK);
+    assert_true(observe_plan_fits(&plan, "_Z5scalePfi"));
+    assert_true(observe_plan_fits(&plan, "_ZN2ns4kernIiEEvPT_i"));
+    assert_false(observe_plan_fits(&plan, "_ZN2ns4kernEPi"));
+    observe_plan_finish(&plan);
+}
+
 static void test_launches(void **state)
 {
     struct observe_plan plan;
@@ -231,8 +278,9 @@ int main(void)
         cmocka_unit_test(test_defaults),      cmocka_unit_test(test_all_lines),
         cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_long_pattern),
         cmocka_unit_test(test_first_line),    cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_launches),      cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_words),         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_mangled),       cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_folder),        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
