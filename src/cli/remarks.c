@@ -1,6 +1,6 @@
 /* A pass over the trace for its `line` events, which stand at its end, behind all that they are of.
  *
- * Of a site's frames the innermost counts that is not in one of our own headers, as in reports.
+ * Of a site's frames the innermost counts that is in the user's code, as in reports.
  * Cost: one more reading of the trace. */
 #include "cli/remarks.h"
 
@@ -19,8 +19,14 @@ static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
     const char *kept;
     const char *name;
     struct ssan_str file = line->file;
-    if (map_find(&remarks->sites, line->site) || is_own_header(line->file.ptr, line->file.length)) {
+    bool is_library = is_library_file(file.ptr, file.length);
+    uint64_t *weak = map_find(&remarks->libraries, line->site);
+    if (is_own_header(file.ptr, file.length) ||
+        (map_find(&remarks->sites, line->site) && (is_library || !weak || !*weak))) {
         return true;
+    }
+    if ((is_library || weak) && !map_set(&remarks->libraries, line->site, is_library)) {
+        return false;
     }
     name = memrchr(file.ptr, '/', file.length);
     if (name) {
@@ -90,5 +96,6 @@ void remarks_comment(struct strbuf *out, const struct remarks *remarks,
 void remarks_finish(struct remarks *remarks)
 {
     map_finish(&remarks->sites);
+    map_finish(&remarks->libraries);
     arena_finish(&remarks->arena);
 }

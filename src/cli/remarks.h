@@ -9,7 +9,8 @@
 
 /* Zeroed is empty: no place is known. */
 struct remarks {
-    struct map sites; /* site -> text in the arena */
+    struct map sites;     /* site -> text in the arena */
+    struct map libraries; /* site -> 1: that text is of a library's code */
     struct arena arena;
 };
 

@@ -38,7 +38,7 @@ struct place history_place(const struct history *history, uint32_t site)
 {
     const struct hist_site *found = history_site(history, site);
     return found->frame_count > 0 ? found->frames[found->user]
-                                  : (struct place){NULL, NULL, 0, NULL};
+                                  : (struct place){.file = NULL};
 }
 
 uint32_t history_alloc_at(const struct history *history, uint64_t address, uint64_t position)

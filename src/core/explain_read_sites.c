@@ -33,6 +33,7 @@ bool read_line(struct reader_state *state, const struct ssan_ev_line *ev)
         .function = ev->function.length ? read_intern(state, ev->function) : NULL,
         .line = ev->line,
         .text = ev->text.length ? read_intern(state, ev->text) : NULL,
+        .language = ev->language,
     };
     return index != HISTORY_NONE && (place.file || !ev->file.length) &&
            (place.function || !ev->function.length) && (place.text || !ev->text.length) &&
@@ -48,10 +49,22 @@ static int compare_frames(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* Of a frame of ours, or of none that is known. */
-static bool is_ours(const char *file)
+/* The frame that is shown for a stack: the innermost in the user's own code, else the innermost
+ * with a line that is not of our headers, else the innermost. */
+static size_t choose_frame(const struct place *frames, size_t count)
 {
-    return !file || is_own_header(file, strlen(file));
+    size_t known = count;
+    for (size_t i = 0; i < count; i++) {
+        const char *file = frames[i].file;
+        if (!file || is_own_header(file, strlen(file))) {
+            continue;
+        }
+        if (!is_library_file(file, strlen(file))) {
+            return i;
+        }
+        known = known < count ? known : i;
+    }
+    return known < count ? known : 0;
 }
 
 /* Gives each site its frames and keys. */
@@ -78,10 +91,7 @@ bool read_settle_sites(struct reader_state *state)
         }
         site->frame_count = i - begin;
         site->stack_key = key;
-        while (site->user < site->frame_count && is_ours(site->frames[site->user].file)) {
-            site->user++;
-        }
-        site->user = site->user < site->frame_count ? site->user : 0;
+        site->user = choose_frame(site->frames, site->frame_count);
         const struct place *shown = &site->frames[site->user];
         if (shown->file) {
             key = hash_text(HASH_SEED, shown->file);

@@ -212,7 +212,7 @@ static struct report_buffer block_row(const struct tables *tables, uint64_t key)
         .alloc = alloc->id,
         .call = alloc->call[0] ? alloc->call : NULL,
         .allocated = place_of(tables, alloc->site),
-        .freed = alloc->freed == UINT64_MAX ? (struct place){NULL, NULL, 0, NULL}
+        .freed = alloc->freed == UINT64_MAX ? (struct place){.file = NULL}
                                             : place_of(tables, alloc->free_site),
     };
 }
@@ -299,6 +299,8 @@ static void set_stack(struct report_op *op, const struct tables *tables, uint32_
     if (found->frame_count > 0) {
         op->stack = &found->frames[found->user];
         op->stack_count = found->frame_count - found->user;
+        op->inside = found->frames;
+        op->inside_count = found->user;
     }
 }
 

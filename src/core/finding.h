@@ -16,6 +16,7 @@ struct place {
     const char *file, *function;
     uint32_t line;
     const char *text; /* the statement there, one line; NULL: unknown */
+    enum ssan_language language;
 };
 
 enum name_from { NAME_GIVEN, NAME_VARIABLE, NAME_ORDINAL };
@@ -83,6 +84,8 @@ struct report_op {
     struct place at;
     const struct place *stack; /* innermost first; [0] equals at */
     size_t stack_count;
+    const struct place *inside; /* frames of libraries below `at`, innermost first */
+    size_t inside_count;
 };
 
 struct report_edge {

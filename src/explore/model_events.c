@@ -234,11 +234,15 @@ static bool on_line(struct model *model, const struct ssan_ev_line *line)
         }
     }
     struct model_line *known = &model->lines.items[line->site];
-    if (line->depth < known->depth) {
+    uint32_t depth = line->depth & INT32_MAX;
+    if (is_library_file(line->file.ptr, line->file.length)) {
+        depth |= UINT32_C(1) << 31; /* behind all of the user's code */
+    }
+    if (depth < known->depth) {
         *known = (struct model_line){.file = keep(model, line->file),
                                      .text = keep(model, line->text),
                                      .line = line->line,
-                                     .depth = line->depth};
+                                     .depth = depth};
     }
     return true;
 }

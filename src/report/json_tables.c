@@ -6,6 +6,7 @@
 #include "report/json_parts.h"
 
 #include "base/mem.h"
+#include "trace/own_header.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,43 +101,60 @@ json_t *json_place(struct json_build *build, const struct place *place)
     return object;
 }
 
-static const char *language_of(const char *file)
+static const char *language_of(const struct place *place)
 {
-    const char *dot = file ? strrchr(file, '.') : NULL;
+    const char *dot = place->file ? strrchr(place->file, '.') : NULL;
+    if (place->language == SSAN_language_PYTHON || (dot && strcmp(dot, ".py") == 0)) {
+        return "python";
+    }
     if (!dot) {
         return NULL;
     }
     if (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0) {
         return "cuda";
     }
-    if (strcmp(dot, ".py") == 0) {
-        return "python";
-    }
     return strcmp(dot, ".c") == 0 ? "c" : "c++";
 }
 
-/* Frames with file, line, function; `language` on host stacks only. */
-static json_t *frames(struct json_build *build, const struct place *places, size_t count,
+/* A frame with file, line, function; `language` on host stacks only. */
+static void add_frame(struct json_build *build, json_t *array, const struct place *place,
                       bool language)
 {
-    json_t *array = json_array();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        json_t *frame = json_object();
-        json_put(build, frame, "file", json_text(places[i].file));
-        json_put(build, frame, "line", json_number_or_null(places[i].line));
-        json_put(build, frame, "function", json_text(places[i].function));
-        if (language) {
-            json_put(build, frame, "language", json_text(language_of(places[i].file)));
-        }
-        json_add(build, array, frame);
+    json_t *frame = json_object();
+    json_put(build, frame, "file", json_text(place->file));
+    json_put(build, frame, "line", json_number_or_null(place->line));
+    json_put(build, frame, "function", json_text(place->function));
+    if (language) {
+        json_put(build, frame, "language", json_text(language_of(place)));
     }
-    return array;
+    json_add(build, array, frame);
 }
 
 json_t *json_frames(struct json_build *build, const struct place *places, size_t count)
 {
-    return frames(build, places, count, false);
+    json_t *array = json_array();
+    size_t i;
+    for (i = 0; i < count; i++) {
+        add_frame(build, array, &places[i], false);
+    }
+    return array;
+}
+
+/* The whole stack of an operation: what libraries did below the user's line comes first. */
+static json_t *stack_frames(struct json_build *build, const struct report_op *op)
+{
+    json_t *array = json_array();
+    size_t i;
+    for (i = 0; i < op->inside_count; i++) {
+        const struct place *place = &op->inside[i];
+        if (place->function && !(place->file && is_own_header(place->file, strlen(place->file)))) {
+            add_frame(build, array, place, true);
+        }
+    }
+    for (i = 0; i < op->stack_count; i++) {
+        add_frame(build, array, &op->stack[i], true);
+    }
+    return array;
 }
 
 json_t *json_ranges(struct json_build *build, const struct ranges *bytes)
@@ -310,7 +328,7 @@ static json_t *operations(struct json_build *build)
         json_put(build, object, "kind", json_string(op_words[op->kind]));
         op_details(build, object, op);
         json_put(build, object, "at", json_place(build, &op->at));
-        json_put(build, object, "stack", frames(build, op->stack, op->stack_count, true));
+        json_put(build, object, "stack", stack_frames(build, op));
         json_add(build, array, object);
     }
     return array;

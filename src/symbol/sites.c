@@ -20,10 +20,19 @@ struct stack {
     const uint64_t *frames;
 };
 
+/* A frame whose producer knew its line. */
+struct told_frame {
+    enum ssan_language language;
+    uint32_t line;
+    const char *file, *function;
+};
+
 struct sites {
     struct arena arena;
     struct symbols *symbols;
     VEC(struct stack) stacks;
+    VEC(struct told_frame) told;
+    struct map told_of;  /* value in stacks -> index */
     struct map resolved; /* site -> 1: has line events */
 };
 
@@ -67,10 +76,33 @@ static bool take_module(struct sites *sites, const struct ssan_ev_module *event)
     return good;
 }
 
+static const char *keep(struct sites *sites, struct ssan_str text)
+{
+    char *kept = arena_alloc(&sites->arena, (size_t)text.length + 1);
+    if (kept) {
+        if (text.length > 0) {
+            memcpy(kept, text.ptr, text.length);
+        }
+        kept[text.length] = '\0';
+    }
+    return kept;
+}
+
+static bool take_frame(struct sites *sites, const struct ssan_ev_frame *event)
+{
+    struct told_frame frame = {event->language, event->line, keep(sites, event->file),
+                               keep(sites, event->function)};
+    return frame.file && frame.function && VEC_PUSH(&sites->told, frame) &&
+           map_set(&sites->told_of, event->frame, sites->told.count - 1);
+}
+
 bool sites_take(struct sites *sites, const struct ssan_event *event)
 {
     if (event->kind == SSAN_EV_site) {
         return take_site(sites, &event->site);
+    }
+    if (event->kind == SSAN_EV_frame) {
+        return take_frame(sites, &event->frame);
     }
     if (event->kind == SSAN_EV_module) {
         return take_module(sites, &event->module);
@@ -126,6 +158,21 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
+static bool give_told(struct sites *sites, const struct told_frame *frame, uint32_t site,
+                      uint32_t depth, bool (*give)(void *self, const struct ssan_event *event),
+                      void *self)
+{
+    struct ssan_event event = {.kind = SSAN_EV_line};
+    event.line = (struct ssan_ev_line){.site = site,
+                                       .depth = depth,
+                                       .file = ssan_str(frame->file),
+                                       .line = frame->line,
+                                       .function = ssan_str(frame->function),
+                                       .language = frame->language};
+    sites_shorten(sites, &event);
+    return give(self, &event);
+}
+
 /* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
  * was among them. */
 static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
@@ -133,7 +180,12 @@ static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t 
                        bool (*give)(void *self, const struct ssan_event *event), void *self)
 {
     struct symbol_frame frames[OBJECT_MAX_INLINED];
-    size_t i, count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
+    const uint64_t *told = map_find(&sites->told_of, address);
+    size_t i, count;
+    if (told) {
+        return give_told(sites, &sites->told.items[*told], stack->site, (*depth)++, give, self);
+    }
+    count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
     for (i = 0; i < count && !*main_seen; i++) {
         struct ssan_event event;
         if (is_start_code(frames[i].function)) {
@@ -235,6 +287,8 @@ void sites_destroy(struct sites *sites)
     if (sites) {
         symbols_destroy(sites->symbols);
         VEC_FREE(&sites->stacks);
+        VEC_FREE(&sites->told);
+        map_finish(&sites->told_of);
         map_finish(&sites->resolved);
         arena_finish(&sites->arena);
         mem_free(sites);

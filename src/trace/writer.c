@@ -200,6 +200,7 @@ static enum ssan_loss loss_of(enum ssan_event_kind kind)
         return SSAN_loss_ACCESSES;
     case SSAN_EV_module:
     case SSAN_EV_site:
+    case SSAN_EV_frame:
     case SSAN_EV_line:
         return SSAN_loss_STACKS;
     default:

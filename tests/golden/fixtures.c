@@ -18,7 +18,7 @@ static void *make(struct report *report, size_t bytes)
 
 static struct place at(const char *file, uint32_t line, const char *text)
 {
-    return (struct place){file, "main", line, text};
+    return (struct place){.file = file, .function = "main", .line = line, .text = text};
 }
 
 static struct report_op *add_op(struct report *report, const char *id, const char *label,
@@ -202,8 +202,8 @@ static void handover_fix(struct report *report, struct finding *finding)
 
 void fixture_handover(struct report *report)
 {
-    static const struct place scale_line = {FILE_NAME, "scale", 9, NULL};
-    static const struct place add_line = {FILE_NAME, "add", 14, NULL};
+    static const struct place scale_line = {.file = FILE_NAME, .function = "scale", .line = 9};
+    static const struct place add_line = {.file = FILE_NAME, .function = "add", .line = 14};
     struct finding *finding, *folded, **list;
     handover_tables(report);
     handover_ops(report);
@@ -387,7 +387,8 @@ void fixture_witnesses(struct report *report)
     static const char *const replay[] = {
         "streamsan", "run",  "--schedule", "order:s1.1,s2.1,s2.2,s1.2,s1.3", "--", "./handover",
         "--name",    "it's", NULL};
-    static const struct diagnosis_wait wait = {{FILE_NAME, NULL, 32, NULL}, "scale", "producer"};
+    static const struct diagnosis_wait wait = {
+        {.file = FILE_NAME, .line = 32}, "scale", "producer"};
     static const struct diagnosis diagnosis = {.wrong = true,
                                                .cured = true,
                                                .smallest = true,
@@ -442,7 +443,7 @@ void fixture_portability(struct report *report)
 void fixture_long_names(struct report *report)
 {
     static char name[201], file[121], text[400];
-    static const struct place far_line = {file, "kernel", 123456, NULL};
+    static const struct place far_line = {.file = file, .function = "kernel", .line = 123456};
     struct finding *finding;
     struct source_edit *edit;
     memset(name, 'n', sizeof name - 1);
@@ -482,7 +483,7 @@ void fixture_losses(struct report *report)
     report->run.cut = true;
     report->run.fault = "scale reads 4 bytes at an address that is in no allocation";
     report->run.fault_error = 700;
-    report->run.fault_at = (struct place){FILE_NAME, "scale", 9, NULL};
+    report->run.fault_at = (struct place){.file = FILE_NAME, .function = "scale", .line = 9};
     report->run.has_exit = false;
     report->run.exit_signal = 9;
 }

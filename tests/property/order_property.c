@@ -30,9 +30,9 @@ struct totals {
 /* Kinds the engine only counts, or never sees in a random trace. */
 static bool is_judged(enum ssan_event_kind kind)
 {
-    return kind != SSAN_EV_module && kind != SSAN_EV_site && kind != SSAN_EV_line &&
-           kind != SSAN_EV_call && kind != SSAN_EV_infeasible && kind != SSAN_EV_printed &&
-           kind != SSAN_EV_gate;
+    return kind != SSAN_EV_module && kind != SSAN_EV_site && kind != SSAN_EV_frame &&
+           kind != SSAN_EV_line && kind != SSAN_EV_call && kind != SSAN_EV_infeasible &&
+           kind != SSAN_EV_printed && kind != SSAN_EV_gate;
 }
 
 static bool parse(int argc, char **argv, struct settings *settings)
