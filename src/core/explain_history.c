@@ -37,8 +37,7 @@ const struct hist_site *history_site(const struct history *history, uint32_t sit
 struct place history_place(const struct history *history, uint32_t site)
 {
     const struct hist_site *found = history_site(history, site);
-    return found->frame_count > 0 ? found->frames[found->user]
-                                  : (struct place){.file = NULL};
+    return found->frame_count > 0 ? found->frames[found->user] : (struct place){.file = NULL};
 }
 
 uint32_t history_alloc_at(const struct history *history, uint64_t address, uint64_t position)

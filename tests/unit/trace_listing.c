@@ -75,20 +75,21 @@ static void strings_take_the_escapes_of_c(void **state)
 
 static void places_become_sites(void **state)
 {
-    expect_reading("alloc alloc=1 size=4 at=\"a b.cu:32\"\n"
-                   "free alloc=1 at=\"a b.cu:33 ns::main(int)\"\n"
-                   "free alloc=1 at=\"a b.cu:32\"\n"
-                   "site site=5\n"
-                   "unsupported call=\"x\" site=0x6\n",
-                   "site site=7\n"
-                   "line site=7 file=\"a b.cu\" line=32 language=native\n"
-                   "alloc alloc=1 memory=device size=4 site=7\n"
-                   "site site=8\n"
-                   "line site=8 file=\"a b.cu\" line=33 function=\"ns::main(int)\" language=native\n"
-                   "free alloc=1 site=8\n"
-                   "free alloc=1 site=7\n"
-                   "site site=5\n"
-                   "unsupported call=\"x\" site=6\n");
+    expect_reading(
+        "alloc alloc=1 size=4 at=\"a b.cu:32\"\n"
+        "free alloc=1 at=\"a b.cu:33 ns::main(int)\"\n"
+        "free alloc=1 at=\"a b.cu:32\"\n"
+        "site site=5\n"
+        "unsupported call=\"x\" site=0x6\n",
+        "site site=7\n"
+        "line site=7 file=\"a b.cu\" line=32 language=native\n"
+        "alloc alloc=1 memory=device size=4 site=7\n"
+        "site site=8\n"
+        "line site=8 file=\"a b.cu\" line=33 function=\"ns::main(int)\" language=native\n"
+        "free alloc=1 site=8\n"
+        "free alloc=1 site=7\n"
+        "site site=5\n"
+        "unsupported call=\"x\" site=6\n");
     expect_reading("stream_destroy stream=1 at=\"C:\\\\x.cu:1\"\n",
                    "site site=1\n"
                    "line site=1 file=\"C:\\\\x.cu\" line=1 language=native\n"
