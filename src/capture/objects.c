@@ -7,6 +7,8 @@
  * linear in loaded objects, on a miss only. */
 #include "capture/objects.h"
 
+#include "capture/stack_python.h"
+
 #include "base/hash.h"
 
 #include <elf.h>
@@ -109,7 +111,7 @@ static bool begins_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-static unsigned flags_of(const struct dl_phdr_info *info, const char *path, const char *name)
+static unsigned flags_of(const struct dl_phdr_info *info, const char *name)
 {
     uint64_t own = (uint64_t)(uintptr_t)&objects;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -123,8 +125,7 @@ static unsigned flags_of(const struct dl_phdr_info *info, const char *path, cons
         begins_with(name, "libsanitizer-public") || begins_with(name, "libcudadebugger.so")) {
         return OBJECT_DRIVER;
     }
-    if (begins_with(name, "libpython3") ||
-        (begins_with(name, "python3") && !memmem(path, strlen(path), "-packages/", 10))) {
+    if (stack_python_recognise(info)) {
         return OBJECT_PYTHON;
     }
     return 0;
@@ -172,7 +173,7 @@ static uint32_t identify(const struct dl_phdr_info *info)
         path = self;
     }
     slash = strrchr(path, '/');
-    made.flags = flags_of(info, path, slash ? slash + 1 : path);
+    made.flags = flags_of(info, slash ? slash + 1 : path);
     objects.items[objects.count++] = made;
     event.module =
         (struct ssan_ev_module){objects.count, info->dlpi_addr, ssan_str(path), ssan_str(build_id)};

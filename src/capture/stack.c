@@ -2,11 +2,13 @@
  *
  * Invariant: the trace has the `site` event of an id before the id is handed out, and the `module`
  * events of its frames before that. Two stacks are one when the 64-bit hashes of their frames are:
- * by accident in one of 10^8 runs with a million stacks each. Naive model: a list of stacks. Cost:
+ * by accident in one of 10^7 runs with a million stacks each. Naive model: a list of stacks. Cost:
  * a walk and one lookup; a stack that is new takes a lock. */
 #include "capture/stack.h"
 
+#include "capture/interned.h"
 #include "capture/objects.h"
+#include "capture/stack_python.h"
 #include "capture/unwind.h"
 
 #include "base/hash.h"
@@ -14,41 +16,27 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 
-#define DEPTH 64u
-#define SLOTS (UINT64_C(1) << 20)
-#define MOST  (SLOTS / 4 * 3)
-
-/* An id and the hash of its frames, read one by one: `check` is their exclusive or. */
-struct slot {
-    _Atomic uint64_t check, id;
-};
+#define DEPTH      64u /* of machine frames that are kept, and of Python frames */
+#define TABLE_BITS 20
 
 static struct {
     struct ssan_sink *_Atomic sink;
     pthread_mutex_t lock; /* for new stacks */
-    struct slot *slots;
-    uint32_t count;
+    struct interned known;
 } stacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct stack {
     uint64_t hash;
-    uint32_t count;
-    uint64_t frames[DEPTH];
+    uint32_t count, room;
+    bool has_python; /* its frames were asked for */
+    uint64_t frames[2 * DEPTH];
 };
 
 bool stack_open(struct ssan_sink *sink)
 {
-    if (!stacks.slots) {
-        void *memory = mmap(NULL, SLOTS * sizeof(struct slot), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) {
-            return false;
-        }
-        stacks.slots = memory;
-    }
-    if (!unwind_open(sink)) {
+    if (!interned_open(&stacks.known, TABLE_BITS) || !stack_python_open(sink) ||
+        !unwind_open(sink)) {
         return false;
     }
     atomic_store_explicit(&stacks.sink, sink, memory_order_release);
@@ -60,17 +48,39 @@ void stack_detach(void)
     atomic_store_explicit(&stacks.sink, NULL, memory_order_release);
     pthread_mutex_init(&stacks.lock, NULL);
     unwind_after_fork();
+    stack_python_after_fork();
 }
 
 void stack_close(void)
 {
     atomic_store_explicit(&stacks.sink, NULL, memory_order_release);
-    if (stacks.slots) {
-        munmap(stacks.slots, SLOTS * sizeof(struct slot));
-        stacks.slots = NULL;
-    }
-    stacks.count = 0;
+    interned_close(&stacks.known);
+    stack_python_close();
     unwind_close();
+}
+
+/* Appends a frame where there is room. */
+static bool append(void *self, uint64_t frame)
+{
+    struct stack *stack = self;
+    if (stack->count < stack->room) {
+        stack->frames[stack->count++] = frame;
+        stack->hash = hash_mix(stack->hash, frame);
+    }
+    return stack->count < stack->room;
+}
+
+/* A Python program's frames stand in place of the interpreter's own; below those is nothing that
+ * the program's author wrote. */
+static bool add_python(struct stack *stack)
+{
+    stack->has_python = true;
+    stack->room = stack->count + DEPTH;
+    if (stack_python_walk(append, stack) > 0) {
+        return true;
+    }
+    stack->room = DEPTH;
+    return false;
 }
 
 static bool add_frame(void *self, uint64_t frame)
@@ -80,23 +90,11 @@ static bool add_frame(void *self, uint64_t frame)
     if (stack->count == 0 && (flags & (OBJECT_OWN | OBJECT_DRIVER))) {
         return true;
     }
-    stack->frames[stack->count++] = frame;
-    stack->hash = hash_mix(stack->hash, frame);
-    return stack->count < DEPTH;
-}
-
-/* The slot of a hash, or the empty one where it would be. */
-static struct slot *find(uint64_t hash, uint32_t *id)
-{
-    for (uint64_t at = hash & (SLOTS - 1);; at = (at + 1) & (SLOTS - 1)) {
-        struct slot *slot = &stacks.slots[at];
-        uint64_t known = atomic_load_explicit(&slot->id, memory_order_acquire);
-        *id = (uint32_t)known;
-        if (known == 0 ||
-            (atomic_load_explicit(&slot->check, memory_order_relaxed) ^ known) == hash) {
-            return slot;
-        }
+    if ((flags & OBJECT_PYTHON) && !stack->has_python && add_python(stack)) {
+        return false;
     }
+    /* Where there is an interpreter its frames are looked for however deep the libraries' are. */
+    return append(stack, frame) || (stack_python_is_known() && !stack->has_python);
 }
 
 static void tell_lost(struct ssan_sink *sink)
@@ -108,18 +106,14 @@ static void tell_lost(struct ssan_sink *sink)
 /* The id of a stack that is not known, or was not a moment ago. */
 static uint32_t intern(struct ssan_sink *sink, const struct stack *stack)
 {
-    struct slot *slot;
     uint32_t id;
     pthread_mutex_lock(&stacks.lock);
-    slot = find(stack->hash, &id);
-    if (!id && stacks.count < MOST) {
+    id = interned_find(&stacks.known, stack->hash);
+    if (!id && (id = interned_next(&stacks.known)) != 0) {
         struct ssan_event event = {.kind = SSAN_EV_site};
-        id = stacks.count + 1;
         event.site = (struct ssan_ev_site){id, {stack->frames, stack->count}};
         ssan_put(sink, &event);
-        stacks.count = id;
-        atomic_store_explicit(&slot->check, stack->hash ^ id, memory_order_relaxed);
-        atomic_store_explicit(&slot->id, id, memory_order_release);
+        interned_add(&stacks.known, stack->hash);
     }
     pthread_mutex_unlock(&stacks.lock);
     if (!id) {
@@ -139,11 +133,13 @@ __attribute__((noinline)) uint32_t stack_site(void)
         return 0;
     }
     stack.count = 0;
+    stack.room = DEPTH;
+    stack.has_python = false;
     stack.hash = 0;
     unwind_here(&registers);
     unwind_walk(&registers, add_frame, &stack);
     if (stack.count > 0) {
-        (void)find(stack.hash, &id);
+        id = interned_find(&stacks.known, stack.hash);
         id = id ? id : intern(sink, &stack);
     }
     errno = error;
@@ -154,7 +150,7 @@ uint32_t stack_intern(const uint64_t *frames, uint32_t count)
 {
     struct ssan_sink *sink = atomic_load_explicit(&stacks.sink, memory_order_acquire);
     struct stack stack = {.hash = 1};
-    uint32_t id = 0;
+    uint32_t id;
     if (!sink || count == 0) {
         return 0;
     }
@@ -162,6 +158,6 @@ uint32_t stack_intern(const uint64_t *frames, uint32_t count)
         stack.frames[stack.count] = frames[stack.count];
         stack.hash = hash_mix(stack.hash, frames[stack.count]);
     }
-    (void)find(stack.hash, &id);
+    id = interned_find(&stacks.known, stack.hash);
     return id ? id : intern(sink, &stack);
 }

@@ -23,3 +23,19 @@ ssan_test(capture_cubin SOURCES capture_cubin.c LINKS ssan_capture)
 
 ssan_test(capture_memory SOURCES capture_memory.c LINKS ssan_capture)
 ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture)
+
+# The same library, loaded into each Python that is here.
+add_library(ssan_test_python MODULE ${CMAKE_CURRENT_SOURCE_DIR}/capture_python.c)
+target_include_directories(ssan_test_python PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(ssan_test_python PRIVATE ssan_flags ssan_stack)
+find_program(SSAN_PYTHON3 python3 REQUIRED)
+set(pythons ${SSAN_PYTHON3})
+foreach(minor 9 10 11 12 13)
+    list(APPEND pythons /usr/bin/python3.${minor})
+    file(GLOB more $ENV{HOME}/.pyenv/versions/3.${minor}.*/bin/python3)
+    list(APPEND pythons ${more})
+endforeach()
+if(NOT SSAN_SANITIZE)
+    add_test(NAME capture_python COMMAND ${SSAN_PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/capture_python.py
+        $<TARGET_FILE:ssan_test_python> ${pythons})
+endif()
