@@ -220,12 +220,14 @@ void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
         }
         if (stream == gate->words.until.stream && ++gate->until_seen == gate->words.until.seq) {
             gate->until = op;
-            call.opens |= 1u << i;
+            call.opens |= handle ? 1u << i : 0;
         }
     }
     call.gate = (uint64_t)(uintptr_t)data;
-    call.handle = handle;
-    call.waits = self.serializes;
+    if (handle) {
+        call.handle = handle;
+        call.waits = self.serializes;
+    }
     if (launch && self.count > 0 && (self.alone || data)) {
         set_data(launch, data);
     }

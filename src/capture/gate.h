@@ -34,7 +34,8 @@ void gate_module(const struct sanitizer_module_data *module);
 void gate_context_end(CUcontext context);
 
 /* Once for each `op` event that is written: an item of the trace's stream `stream`, whose unique
- * handle is `handle`. `launch`: of kernels, at SANITIZER_LAUNCH_BEGIN; NULL otherwise. */
+ * handle is `handle`; NULL: not known, or nothing to wait for, so that nothing is held until it is
+ * done. `launch`: of kernels, at SANITIZER_LAUNCH_BEGIN; NULL otherwise. */
 void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
                const struct sanitizer_launch_data *launch);
 
