@@ -38,7 +38,7 @@ const char *witness_word(enum witness_kind kind)
         [WITNESS_CALL] = "call",       [WITNESS_INFEASIBLE] = "infeasible",
         [WITNESS_MISSED] = "missed",   [WITNESS_DIVERGED] = "diverged",
         [WITNESS_FAILED] = "failed",   [WITNESS_PROCESSES] = "processes",
-        [WITNESS_NO_TIME] = "no-time",
+        [WITNESS_NO_TIME] = "no-time", [WITNESS_NO_GATE] = "no-gate",
     };
     return words[kind];
 }

@@ -177,6 +177,7 @@ enum witness_kind {
     WITNESS_FAILED,     /* a failure of ours came in between: `detail` */
     WITNESS_PROCESSES,  /* not searched: the program has several processes with CUDA operations */
     WITNESS_NO_TIME,    /* not searched to the end: the time was over */
+    WITNESS_NO_GATE,    /* none on a GPU, where only kernels can be held: `detail` */
 };
 
 const char *witness_word(enum witness_kind kind); /* shown ... no-time */
@@ -208,6 +209,8 @@ struct witness {
     const char *detail;
     const char *const *order; /* ids of operations in the order in which they ran */
     size_t order_count;
+    /* On a GPU instead: ids of the kernel that was held and of the operation it was held for. */
+    const char *held, *held_name, *until;
     bool interleaved; /* block by block in turns, which no list of the order says */
     struct witness_exit exit;
     struct witness_output output;

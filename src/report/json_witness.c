@@ -81,6 +81,19 @@ static json_t *output_value(struct json_build *build, const struct witness_outpu
     return object;
 }
 
+static json_t *gate_value(struct json_build *build, const struct witness *witness)
+{
+    json_t *object;
+    if (!witness->held) {
+        return json_null();
+    }
+    object = json_object();
+    json_put(build, object, "held", json_text(witness->held));
+    json_put(build, object, "kernel", json_text(witness->held_name));
+    json_put(build, object, "until", json_text(witness->until));
+    return object;
+}
+
 json_t *json_witness(struct json_build *build, const struct witness *witness)
 {
     json_t *object;
@@ -91,6 +104,7 @@ json_t *json_witness(struct json_build *build, const struct witness *witness)
     json_put(build, object, "kind", json_text(witness_word(witness->kind)));
     json_put(build, object, "detail", json_text(witness->detail));
     json_put(build, object, "order", strings(build, witness->order, witness->order_count));
+    json_put(build, object, "gate", gate_value(build, witness));
     json_put(build, object, "interleaved", json_boolean(witness->interleaved));
     json_put(build, object, "effect", effect(build, &witness->memory));
     json_put(build, object, "output", output_value(build, &witness->output));

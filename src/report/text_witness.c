@@ -49,10 +49,36 @@ static void add_streams(struct strbuf *out, const struct report *report,
     strbuf_puts(out, separator[0] == ',' ? ")" : "");
 }
 
+/* "holding scale on 'producer' until add on 'consumer' is done": the finding's own operations by
+ * name, another kernel, or a later instance of one, with its id. */
+static void lead_gate(struct strbuf *out, const struct report *report,
+                      const struct finding *finding)
+{
+    const struct witness *witness = finding->witness;
+    const char *first = report->ops[finding->first.op].id;
+    const char *then = report->ops[finding->then.op].id;
+    strbuf_puts(out, "holding ");
+    if (first && strcmp(witness->held, first) == 0) {
+        words_subject(out, report, finding->first.op);
+    } else {
+        strbuf_printf(out, "%s (%s)", witness->held_name, witness->held);
+    }
+    strbuf_puts(out, " until ");
+    words_subject(out, report, finding->then.op);
+    if (!then || strcmp(witness->until, then) != 0) {
+        strbuf_printf(out, " (%s)", witness->until);
+    }
+    strbuf_puts(out, " is done");
+}
+
 static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct witness *witness = finding->witness;
     size_t i;
+    if (witness->held) {
+        lead_gate(out, report, finding);
+        return;
+    }
     if (witness->order_count > 0 && witness->order_count <= ORDER_PRINTED) {
         strbuf_puts(out, "order");
         for (i = 0; i < witness->order_count; i++) {
@@ -141,7 +167,8 @@ static void replay(struct strbuf *out, const struct witness *witness)
                         witness->needs_file
                             ? "its schedule needs a file: --keep FOLDER writes one that "
                               "'streamsan run --schedule file:' takes"
-                            : "no words of --schedule showed it again");
+                        : witness->held ? "it did not show again"
+                                        : "no words of --schedule showed it again");
         }
         return;
     }
@@ -189,6 +216,10 @@ static void reason(struct strbuf *out, const struct report *report, const struct
             strbuf_printf(out, ": %s", witness->detail);
         }
         break;
+    case WITNESS_NO_GATE:
+        strbuf_printf(out, "none on a GPU: only kernels can be held there%s%s",
+                      witness->detail ? ", and " : "", witness->detail ? witness->detail : "");
+        break;
     case WITNESS_PROCESSES:
         strbuf_puts(out, "not searched for: several processes of the program use CUDA");
         break;
@@ -210,7 +241,8 @@ void text_witness(struct strbuf *out, const struct report *report, const struct 
         effects(&text, report, witness);
     } else if (witness->kind == WITNESS_SILENT) {
         lead(&text, report, finding);
-        strbuf_puts(&text, " is legal, and nothing visible changes");
+        strbuf_puts(&text, witness->held ? " changes nothing visible"
+                                         : " is legal, and nothing visible changes");
     } else {
         reason(&text, report, finding);
     }

@@ -361,10 +361,10 @@ static void set_witness(struct report *report, struct finding *finding, struct w
 static void add_without(struct report *report)
 {
     static const char *const ids[] = {"0000aaaa", "0000bbbb", "0000cccc", "0000dddd", "0000eeee",
-                                      "0000ffff", "1111aaaa", "1111bbbb", "1111cccc"};
-    static const enum witness_kind kinds[] = {WITNESS_ORDERED,    WITNESS_ALWAYS,  WITNESS_CALL,
-                                              WITNESS_INFEASIBLE, WITNESS_MISSED,  WITNESS_DIVERGED,
-                                              WITNESS_PROCESSES,  WITNESS_NO_TIME, WITNESS_FAILED};
+                                      "0000ffff", "1111aaaa", "1111bbbb", "1111cccc", "1111dddd"};
+    static const enum witness_kind kinds[] = {
+        WITNESS_ORDERED,  WITNESS_ALWAYS,    WITNESS_CALL,    WITNESS_INFEASIBLE, WITNESS_MISSED,
+        WITNESS_DIVERGED, WITNESS_PROCESSES, WITNESS_NO_TIME, WITNESS_FAILED,     WITNESS_NO_GATE};
     size_t i;
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct finding *finding = add_finding(report, ids[i], CHECK_RAW, 1, 3);
@@ -376,9 +376,42 @@ static void add_without(struct report *report)
                                      .detail = kinds[i] == WITNESS_INFEASIBLE
                                                    ? "s1.7 is due and was not submitted"
                                                : kinds[i] == WITNESS_FAILED ? "out of memory"
-                                                                            : NULL,
+                                               : kinds[i] == WITNESS_NO_GATE
+                                                   ? "one of the two is an access of the host"
+                                                   : NULL,
                                      .memory.buffer = -1});
     }
+}
+
+/* On a GPU: the operation itself is held; another kernel before it, for a later instance. */
+static void add_gates(struct report *report)
+{
+    static const char *const replay[] = {"streamsan", "run", "--device",   "gpu", "--gate",
+                                         "s1.2:s2.1", "--",  "./handover", NULL};
+    struct witness witness = {.kind = WITNESS_SHOWN,
+                              .held = "s1.2",
+                              .held_name = "scale",
+                              .until = "s2.1",
+                              .exit = {true, false, 2, 0, 0, 0},
+                              .output = {true, 1, "mismatches=4095", "mismatches=0"},
+                              .memory.buffer = -1,
+                              .replay = replay,
+                              .reproduced = 10,
+                              .repeats = 10};
+    struct finding *finding = add_finding(report, "00003333", CHECK_RAW, 1, 3);
+    add_ranges(report, finding, 0, 16384, 1);
+    finding->first.access = SSAN_access_WRITE;
+    set_witness(report, finding, witness);
+    finding = add_finding(report, "00004444", CHECK_RAW, 1, 3);
+    add_ranges(report, finding, 0, 16384, 1);
+    finding->first.access = SSAN_access_WRITE;
+    witness.kind = WITNESS_SILENT;
+    witness.held = "s1.7";
+    witness.held_name = "prepare";
+    witness.until = "s2.3";
+    witness.exit.differs = witness.output.differs = false;
+    witness.replay = NULL;
+    set_witness(report, finding, witness);
 }
 
 void fixture_witnesses(struct report *report)
@@ -427,6 +460,7 @@ void fixture_witnesses(struct report *report)
                                  .replay = replay,
                                  .reproduced = 1,
                                  .repeats = 1});
+    add_gates(report);
     add_without(report);
     report->diagnosis = &diagnosis;
 }
