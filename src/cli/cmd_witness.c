@@ -13,6 +13,7 @@
 #include "cli/witness.h"
 
 #include "trace/control_abi.h"
+#include "trace/gate_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 
 struct session {
     const struct options *options;
+    struct device device;
     struct trials trials;
     struct trial base;
     const struct trial_result *first;
@@ -148,37 +150,89 @@ static void tell_input(const struct options *options)
     }
 }
 
+static void search_virtual(struct session *session, struct witness_search *search,
+                           struct report *report)
+{
+    witness_findings(search, report);
+    if (session->options->bisect) {
+        witness_bisect(search, report);
+        tell_unexplained(session, report);
+    }
+}
+
+/* A run in which the host waits behind each item; false when the program can't end so. */
+static bool run_calm(struct session *session, struct witness_search *search,
+                     struct trial_outcome *calm)
+{
+    struct observe_plan plan;
+    struct trial trial = session->base;
+    bool fine;
+    observe_plan_init(&plan);
+    plan.accesses = SSAN_accesses_OFF;
+    trial.observe = &plan;
+    trial.limit_seconds = witness_limit(search);
+    fine = observe_plan_add_gate(&plan, GATE_SERIALIZE);
+    if (fine) {
+        calm->result = trials_run(&session->trials, &trial);
+        fine = !calm->result->status && !calm->result->timed_out && calm->result->processes > 0;
+    }
+    observe_plan_finish(&plan);
+    return fine;
+}
+
+/* On a GPU the first run may have been wrong already: what is right is told by calm ones, where
+ * there are any. */
+static void search_gpu(struct session *session, struct witness_search *search,
+                       struct report *report, struct ssan_error *err)
+{
+    struct trial_outcome calm = {0}, again = {0};
+    struct observe_plan plain;
+    enum ssan_status status = SSAN_OK;
+    observe_plan_init(&plain);
+    plain.accesses = SSAN_accesses_OFF;
+    session->base.observe = &plain;
+    session->base.environment = session->device.gated;
+    if (!run_calm(session, search, &calm)) {
+        status = learn_noise(session, search, err);
+    } else if (!run_calm(session, search, &again) ||
+               !outcome_learn_noise(&search->noise, &calm, &again)) {
+        status = ssan_fail(err, SSAN_IO, 0, "a run in which the host waits failed the second time");
+    } else {
+        search->reference = &calm;
+    }
+    if (!status) {
+        witness_gate_findings(search, report);
+    }
+    search->reference = search->first;
+    session->base.observe = &session->device.observe;
+}
+
 static void add_witnesses(void *self, struct report *report)
 {
     struct session *session = self;
-    struct trial_outcome reference = {0};
+    struct trial_outcome first = {0};
     struct ssan_error err = {0};
     struct witness_search search = {.options = session->options,
+                                    .device = session->device.gpu ? &session->device : NULL,
                                     .trials = &session->trials,
                                     .base = &session->base,
-                                    .reference = &reference};
-    if (!has_errors(report) && !session->options->bisect) {
+                                    .first = &first,
+                                    .reference = &first};
+    if (session->feeds.count == 0 || (!has_errors(report) && !session->options->bisect)) {
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &search.begun);
     session->base.directory = NULL; /* lines are known from the first run */
-    if (session->feeds.count == 0) {
-        return;
+    if (outcome_read(&first, session->first, &err) == SSAN_OK && search.device) {
+        search_gpu(session, &search, report, &err);
+    } else if (err.status == SSAN_OK && learn_noise(session, &search, &err) == SSAN_OK) {
+        search_virtual(session, &search, report);
     }
-    if (outcome_read(&reference, session->first, &err) != SSAN_OK ||
-        learn_noise(session, &search, &err)) {
-        if (!trials_interrupted(&session->trials)) {
-            fprintf(stderr, "streamsan witness: no witness is looked for: %s\n", err.text);
-        }
-    } else {
-        witness_findings(&search, report);
-        if (session->options->bisect) {
-            witness_bisect(&search, report);
-            tell_unexplained(session, report);
-        }
+    if (err.status != SSAN_OK && !trials_interrupted(&session->trials)) {
+        fprintf(stderr, "streamsan witness: no witness is looked for: %s\n", err.text);
     }
     outcome_forget_noise(&search.noise);
-    outcome_close(&reference);
+    outcome_close(&first);
 }
 
 static bool was_interrupted(void *self)
@@ -201,6 +255,7 @@ static int judge_session(struct session *session)
         .end = {true, first->code, first->end_signal},
         .reasons = reasons,
         .spare_buffers = true,
+        .gpu = session->device.gpu,
         .adorn = add_witnesses,
         .adorn_self = session,
     };
@@ -235,6 +290,13 @@ static int run_session(struct session *session)
         .documented = options->documented,
         .directory = getcwd(directory, sizeof directory) ? directory : "",
     };
+    if (session->device.gpu) {
+        session->base.schedule = GPU_SCHEDULE;
+        session->base.plan = NULL;
+        session->base.flags = 0;
+        session->base.observe = &session->device.observe;
+        session->base.environment = session->device.environment;
+    }
     if (trials_open(&session->trials, options->jobs, &err)) {
         return command_fail("witness", &err);
     }
@@ -263,19 +325,25 @@ static int witness(const struct options *options)
 {
     struct session session = {.options = options};
     struct ssan_error err = {0};
+    enum ssan_status status;
     size_t i;
     int code;
     clock_gettime(CLOCK_MONOTONIC, &session.begun);
-    if (device_choose_virtual(options, &err) || output_probe(options->output, &err) ||
-        keep_probe(options->keep, &err)) {
-        return command_fail("witness", &err);
+    status = device_choose(&session.device, options, &err);
+    status = status ? status : output_probe(options->output, &err);
+    status = status ? status : keep_probe(options->keep, &err);
+    if (status) {
+        code =
+            status == SSAN_USAGE ? command_usage("witness", &err) : command_fail("witness", &err);
+    } else {
+        code = run_session(&session);
     }
-    code = run_session(&session);
     for (i = 0; i < session.feeds.count; i++) {
         feed_close(&session.feeds.items[i]);
     }
     VEC_FREE(&session.feeds);
     trials_close(&session.trials);
+    device_finish(&session.device);
     return code;
 }
 

@@ -118,6 +118,15 @@ static bool fill_environment(struct device *device)
            set_word(device, 3, GPU_SANITIZER_ENV, device->parts.sanitizer, false);
 }
 
+static void fill_gated(struct device *device, bool also)
+{
+    memcpy(device->gated, device->environment, sizeof device->gated);
+    device->gated[DEVICE_WORDS - 1] = "CUDA_MODULE_LOADING=EAGER";
+    if (also) {
+        memcpy(device->environment, device->gated, sizeof device->gated);
+    }
+}
+
 static bool fill_plan(struct observe_plan *plan, const struct options *options)
 {
     size_t i;
@@ -135,6 +144,11 @@ static bool fill_plan(struct observe_plan *plan, const struct options *options)
             return false;
         }
     }
+    for (i = 0; i < options->gates.count; i++) {
+        if (!observe_plan_add_gate(plan, options->gates.items[i])) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -149,6 +163,7 @@ enum ssan_status device_choose(struct device *device, const struct options *opti
         (!fill_environment(device) || !fill_plan(&device->observe, options))) {
         status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
+    fill_gated(device, options->gates.count > 0);
     return status;
 }
 

@@ -11,14 +11,15 @@
 
 #include "trace/observe_plan.h"
 
-#define DEVICE_WORDS 4 /* of the environment */
+#define DEVICE_WORDS 5 /* of the environment */
 
 struct device {
     bool gpu;
     struct observe_plan observe; /* for the GPU */
     struct gpu_parts parts;
-    /* "NAME=VALUE" for the program, NULL-terminated; of strings in `arena`. */
-    const char *environment[DEVICE_WORDS + 1];
+    /* "NAME=VALUE" for the program, NULL-terminated; of strings in `arena`. `gated`: where kernels
+     * are held, which needs all code loaded early, since loading waits for the device. */
+    const char *environment[DEVICE_WORDS + 1], *gated[DEVICE_WORDS + 1];
     struct arena arena;
 };
 

@@ -103,6 +103,11 @@ static bool take(struct feed *feed, struct ssan_event *event)
     } else if (event->kind == SSAN_EV_infeasible && !feed->infeasible[0]) {
         snprintf(feed->infeasible, sizeof feed->infeasible, "%.*s",
                  (int)event->infeasible.text.length, event->infeasible.text.ptr);
+    } else if (event->kind == SSAN_EV_gate) {
+        feed->gates.told++;
+        feed->gates.by_partner += event->gate.end == SSAN_gate_end_PARTNER;
+        feed->gates.by_limit += event->gate.end == SSAN_gate_end_LIMIT;
+        feed->gates.submitted = event->gate.until != 0;
     } else if (event->kind == SSAN_EV_query_findings && feed->folder) {
         folder_answer(feed->folder, event->query_findings.request,
                       feed_count(feed, SEVERITY_ERROR));

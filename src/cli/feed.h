@@ -21,6 +21,12 @@ enum feed_state {
 struct sites;
 struct folder;
 
+/* What became of kernels that were to be held. */
+struct feed_gates {
+    uint32_t told, by_partner, by_limit; /* how many, and how many of them ended so */
+    bool submitted;                      /* what the last one was held for was */
+};
+
 struct feed {
     char *path;      /* of the trace that is read */
     char *kept_path; /* of the copy, NULL: none is made */
@@ -38,6 +44,7 @@ struct feed {
     uint64_t events;
     uint32_t pid;
     char infeasible[256]; /* why the schedule could not be followed; empty: it was */
+    struct feed_gates gates;
 };
 
 struct feed_options {

@@ -2,6 +2,8 @@
  * of several words. */
 #include "cli/options_parts.h"
 
+#include "trace/gate_words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +190,21 @@ static error_t take_kernel(struct reading *reading, int key, const char *word)
     return VEC_PUSH(&reading->options->kernels, kernel) ? 0 : no_memory(reading);
 }
 
+/* The words of a gate; `serialize` is one too. */
+static error_t take_gate(struct reading *reading, const char *word)
+{
+    struct options *options = reading->options;
+    struct gate_words gate;
+    struct ssan_error err = {0};
+    if (strcmp(word, GATE_SERIALIZE) != 0 && gate_words_read(&gate, word, &err) != SSAN_OK) {
+        return options_refuse(reading, "--%s: %s", "gate", err.text);
+    }
+    if (options->gates.count == GATE_MOST) {
+        return options_refuse(reading, "there is no room for more gates: --%s %s", "gate", word);
+    }
+    return VEC_PUSH(&options->gates, word) ? 0 : no_memory(reading);
+}
+
 static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
 {
     unsigned value = 0;
@@ -332,6 +349,8 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_KERNEL:
     case KEY_EXCLUDE_KERNEL:
         return take_kernel(reading, key, word);
+    case KEY_GATE:
+        return take_gate(reading, word);
     case KEY_LAUNCH_SKIP:
         return take_launches(reading, key, word, &options->launch_skip);
     case KEY_LAUNCH_COUNT:

@@ -43,6 +43,7 @@ struct options {
     enum observe_window window;
     const char *window_name; /* of an NVTX range; NULL: none */
     uint64_t device_memory;  /* bytes; 0: the library's default */
+    VEC(const char *) gates; /* words of --gate (trace/gate_words.h) */
     enum option_live live;
     const char *schedule;                /* what --schedule got */
     struct plan plan;                    /* the same, read */

@@ -8,6 +8,7 @@
 #ifndef SSAN_CLI_TRIAL_H
 #define SSAN_CLI_TRIAL_H
 
+#include "cli/feed.h"
 #include "core/engine.h"
 
 #include "base/status.h"
@@ -53,9 +54,10 @@ struct trial_result {
     bool timed_out, flooded; /* it was killed: over its time, or its output was too long */
     bool infeasible;         /* the plan could not be followed: `infeasible_text` */
     char infeasible_text[256];
-    bool forced;        /* the device ran something by itself: can't be replayed */
-    bool whole;         /* every trace came to its end, and with it every operation */
-    uint32_t processes; /* traces */
+    struct feed_gates gates; /* of kernels that were held on a GPU */
+    bool forced;             /* the device ran something by itself: can't be replayed */
+    bool whole;              /* every trace came to its end, and with it every operation */
+    uint32_t processes;      /* traces */
     uint64_t operations;
     uint64_t errors, warnings; /* findings */
     double seconds;

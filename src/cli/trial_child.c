@@ -101,6 +101,10 @@ static void add_feed(struct trial_result *result, struct feed *feed)
         result->infeasible = true;
         snprintf(result->infeasible_text, sizeof result->infeasible_text, "%s", feed->infeasible);
     }
+    result->gates.told += feed->gates.told;
+    result->gates.by_partner += feed->gates.by_partner;
+    result->gates.by_limit += feed->gates.by_limit;
+    result->gates.submitted |= feed->gates.submitted;
     if (feed->keep_error.status != SSAN_OK && result->status == SSAN_OK) {
         result->status = feed->keep_error.status;
         snprintf(result->text, sizeof result->text, "the trace could not be kept: %.450s",

@@ -205,8 +205,7 @@ static enum report_op_kind kind_of(const struct report *report, int op)
     return op >= 0 ? report->ops[op].kind : ROP_SYNC;
 }
 
-/* Why a finding has nothing that could be turned round. */
-static enum witness_kind no_pair(const struct report *report, const struct finding *finding)
+enum witness_kind witness_without_pair(const struct report *report, const struct finding *finding)
 {
     enum report_op_kind first = kind_of(report, finding->first.op);
     enum report_op_kind then = kind_of(report, finding->then.op);
@@ -230,7 +229,7 @@ static enum witness_kind kind_without(const struct witness_search *search,
         return WITNESS_FAILED;
     }
     if (hunt->pairs.count == 0) {
-        return no_pair(report, hunt->finding);
+        return witness_without_pair(report, hunt->finding);
     }
     if (out_of_time) {
         return WITNESS_NO_TIME;
@@ -267,7 +266,7 @@ static void settle(struct witness_search *search, struct report *report, struct 
     hunt->finding->witness = witness;
 }
 
-static bool is_wanted(const struct finding *finding)
+bool witness_is_wanted(const struct finding *finding)
 {
     return finding->severity == SEVERITY_ERROR && !finding->suppressed_by &&
            finding->first.op >= 0 && finding->then.op >= 0;
@@ -281,7 +280,7 @@ static void make_hunts(struct witness_search *search, struct report *report, str
     for (i = 0; i < report->finding_count; i++) {
         struct finding *finding = report->findings[i];
         struct hunt *hunt = &hunts[*count];
-        if (!is_wanted(finding)) {
+        if (!witness_is_wanted(finding)) {
             continue;
         }
         hunt->finding = finding;
@@ -300,7 +299,7 @@ void witness_findings(struct witness_search *search, struct report *report)
     struct hunt *hunts = mem_zalloc(report->finding_count + 1, sizeof *hunts);
     size_t count = 0, i;
     for (i = 0; !hunts && i < report->finding_count; i++) {
-        if (is_wanted(report->findings[i])) {
+        if (witness_is_wanted(report->findings[i])) {
             report->findings[i]->witness = &out_of_memory;
         }
     }

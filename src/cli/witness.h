@@ -9,11 +9,16 @@
 #include "cli/outcome.h"
 #include "cli/trial.h"
 
+struct device;
+
 struct witness_search {
     const struct options *options;
+    const struct device *device; /* the GPU; NULL: the virtual device */
     struct trials *trials;
     const struct trial *base;              /* what each trial has in common */
-    const struct trial_outcome *reference; /* of the first run */
+    const struct trial_outcome *first;     /* the first run */
+    const struct trial_outcome *reference; /* what trials are compared with: the first run, or on a
+                                              GPU one where the host waits behind each item */
     struct outcome_noise noise;
     struct timespec begun; /* the time of --time counts from here */
 };
@@ -22,8 +27,18 @@ struct witness_search {
  * stands there. */
 void witness_findings(struct witness_search *search, struct report *report);
 
+/* The same by gates on a GPU (witness_gate.c). */
+void witness_gate_findings(struct witness_search *search, struct report *report);
+
 /* Sets the report's diagnosis (--bisect), behind witness_findings. */
 void witness_bisect(struct witness_search *search, struct report *report);
+
+/* Whether a finding gets a witness. */
+bool witness_is_wanted(const struct finding *finding);
+/* Why one has nothing that could be turned round. */
+enum witness_kind witness_without_pair(const struct report *report, const struct finding *finding);
+/* Whether two trials show the same. */
+bool witness_same_effect(const struct witness *a, const struct witness *b);
 
 /* Seconds that are left. */
 double witness_left(const struct witness_search *search);

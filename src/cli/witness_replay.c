@@ -165,7 +165,7 @@ static bool equal_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_effect(const struct witness *a, const struct witness *b)
+bool witness_same_effect(const struct witness *a, const struct witness *b)
 {
     return a->exit.timed_out == b->exit.timed_out && a->exit.code == b->exit.code &&
            a->exit.signal == b->exit.signal && a->output.differs == b->output.differs &&
@@ -239,7 +239,7 @@ static void replay_rest(struct witness_search *search, struct report *report,
         found->witness.repeats++;
         found->witness.reproduced +=
             take_replay(search, report, finding, found, result, &witness, NULL) &&
-            same_effect(&witness, &found->witness);
+            witness_same_effect(&witness, &found->witness);
         trials_drop(search->trials, result);
     }
 }
