@@ -19,7 +19,6 @@ set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_s
 ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 
 ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)
-ssan_test(capture_cubin SOURCES capture_cubin.c LINKS ssan_capture)
 
 ssan_test(capture_memory SOURCES capture_memory.c LINKS ssan_capture)
 ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture)
@@ -39,3 +38,5 @@ if(NOT SSAN_SANITIZE)
     add_test(NAME capture_python COMMAND ${SSAN_PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/capture_python.py
         $<TARGET_FILE:ssan_test_python> ${pythons})
 endif()
+ssan_test(capture_cubin SOURCES capture_cubin.c ${CMAKE_SOURCE_DIR}/tests/support/cubin_file.c LINKS ssan_capture)
+ssan_test(capture_leaves SOURCES capture_leaves.c ${CMAKE_SOURCE_DIR}/tests/support/cubin_file.c LINKS ssan_capture)

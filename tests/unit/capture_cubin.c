@@ -1,6 +1,6 @@
-/* What is read from cubins: instructions without a patch, kernels, line tables; damaged files. The
- * files are made here, section by section. */
+/* What is read from cubins: instructions without a patch, kernels, line tables; damaged files. */
 #include "capture/observe_cubin.h"
+#include "support/cubin_file.h"
 
 #include "base/rng.h"
 
@@ -9,67 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <elf.h>
 #include <string.h>
-
-#define ROOM 8192
-
-struct file {
-    _Alignas(8) unsigned char bytes[ROOM];
-    size_t size;
-    Elf64_Shdr sections[8];
-    unsigned count;
-    char names[256];
-    size_t names_size;
-};
-
-static unsigned add_section(struct file *file, const char *name, uint32_t type, const void *bytes,
-                            size_t size)
-{
-    Elf64_Shdr *section = &file->sections[file->count];
-    file->size = (file->size + 7) & ~(size_t)7;
-    *section = (Elf64_Shdr){.sh_name = (uint32_t)file->names_size,
-                            .sh_type = type,
-                            .sh_offset = file->size,
-                            .sh_size = size};
-    memcpy(file->names + file->names_size, name, strlen(name) + 1);
-    file->names_size += strlen(name) + 1;
-    memcpy(file->bytes + file->size, bytes, size);
-    file->size += size;
-    return file->count++;
-}
-
-/* A kernel `k` and a function `f`, each of four instructions with the given operations. */
-static void make(struct file *file, const uint64_t kernel[8], const uint64_t function[8],
-                 const char *last)
-{
-    memset(file, 0, sizeof *file);
-    file->size = sizeof(Elf64_Ehdr);
-    add_section(file, "", SHT_NULL, "", 0);
-    unsigned k = add_section(file, ".text.k", SHT_PROGBITS, kernel, 64);
-    unsigned f = add_section(file, ".text.f", SHT_PROGBITS, function, 64);
-    Elf64_Sym symbols[3] = {
-        {0},
-        {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_other = 0x10, .st_shndx = (uint16_t)k},
-        {.st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC), .st_shndx = (uint16_t)f}};
-    add_section(file, ".symtab", SHT_SYMTAB, symbols, sizeof symbols);
-    add_section(file, last, SHT_PROGBITS, "", 0);
-    char names[256];
-    memcpy(names, file->names, sizeof names);
-    unsigned strings = add_section(file, ".shstrtab", SHT_STRTAB, names, sizeof names);
-    memcpy(file->bytes + file->sections[strings].sh_offset, file->names, sizeof file->names);
-    file->size = (file->size + 7) & ~(size_t)7;
-    Elf64_Ehdr header = {.e_shoff = file->size,
-                         .e_shentsize = sizeof(Elf64_Shdr),
-                         .e_shnum = (uint16_t)file->count,
-                         .e_shstrndx = (uint16_t)strings};
-    memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    memcpy(file->bytes, &header, sizeof header);
-    memcpy(file->bytes + file->size, file->sections, file->count * sizeof(Elf64_Shdr));
-    file->size += file->count * sizeof(Elf64_Shdr);
-}
 
 struct found {
     struct cubin_function functions[4];
@@ -83,7 +23,7 @@ static bool take(void *self, const struct cubin_function *function)
     return found->count < 4;
 }
 
-static struct found read_file(const struct file *file, struct cubin_facts *facts)
+static struct found read_file(const struct cubin_file *file, struct cubin_facts *facts)
 {
     struct found found = {.count = 0};
     assert_true(cubin_read(file->bytes, file->size, facts, take, &found));
@@ -120,18 +60,18 @@ static void operations(void **state)
         {UINT64_C(0x0000000502007986), 0, 0}, /* and store */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct file file;
+        struct cubin_file file;
         struct cubin_facts facts;
         const uint64_t code[8] = {UINT64_C(0x7918), 0, cases[i].low,     cases[i].high,
                                   UINT64_C(0x794d), 0, UINT64_C(0x7918), 0};
         const uint64_t plain[8] = {0};
-        make(&file, code, plain, ".debug_line");
+        cubin_file_make(&file, code, plain, ".debug_line");
         struct found found = read_file(&file, &facts);
         assert_int_equal(found.functions[0].flags, cases[i].flags);
         assert_int_equal(found.functions[1].flags, 0);
         assert_int_equal(facts.called_flags, 0);
         assert_true(facts.has_lines);
-        make(&file, plain, code, ".nothing");
+        cubin_file_make(&file, plain, code, ".nothing");
         found = read_file(&file, &facts);
         assert_int_equal(found.functions[0].flags, 0);
         assert_int_equal(facts.called_flags, cases[i].flags);
@@ -143,10 +83,10 @@ static void operations(void **state)
 static void damaged(void **state)
 {
     struct rng rng = {3};
-    struct file file, copy;
+    struct cubin_file file, copy;
     struct cubin_facts facts;
     const uint64_t code[8] = {UINT64_C(0x73b4)};
-    make(&file, code, code, ".debug_line");
+    cubin_file_make(&file, code, code, ".debug_line");
     unsigned refused = 0;
     for (unsigned i = 0; i < 20000; i++) {
         struct found found = {.count = 0};

@@ -1,0 +1,243 @@
+/* Pages of bits against a set of bytes: what is told, in groups of one block of memory each; and
+ * which instructions are told to have made the accesses. */
+#include "capture/memory.h"
+#include "capture/observe_leaves.h"
+#include "capture/observe_module.h"
+#include "capture/observe_sites.h"
+#include "capture/patch_abi.h"
+#include "capture/stack.h"
+#include "support/cubin_file.h"
+#include "support/temporary.h"
+
+#include "base/rng.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BASE  UINT64_C(0x7f4200000000)
+#define PAGES 3u
+#define BYTES (PAGES * (UINT64_C(256) << 10))
+
+static struct {
+    struct ssan_sink sink;
+    unsigned char seen[BYTES], wanted[BYTES];
+    uint32_t sites[BYTES / 4]; /* of each unit, as told */
+    uint32_t groups;
+    struct memory_block blocks[8];
+    uint32_t block_count;
+    uint32_t site_count;
+    uint64_t site_frames[16][8];
+    uint32_t site_sizes[16];
+} test;
+
+static void add(uint64_t address, uint64_t length, uint32_t site)
+{
+    assert_true(address >= BASE && address + length <= BASE + BYTES);
+    for (uint64_t i = address - BASE; i < address - BASE + length; i++) {
+        assert_int_equal(test.seen[i], 0);
+        test.seen[i] = 1;
+        test.sites[i / 4] = site;
+    }
+}
+
+static void on_event(struct ssan_sink *self, const struct ssan_event *event)
+{
+    if (event->kind == SSAN_EV_set) {
+        for (uint32_t i = 0; i < event->set.runs.count; i++) {
+            const struct ssan_run *run = &event->set.runs.ptr[i];
+            uint64_t end;
+            assert_true(ssan_run_end(run, &end));
+            for (uint64_t k = 0; k < run->count; k++) {
+                add(run->address + k * run->stride, run->length, event->set.site);
+            }
+        }
+    } else if (event->kind == SSAN_EV_set_leaf) {
+        for (uint32_t i = 0; i < SSAN_LEAF_BYTES; i++) {
+            if (event->set_leaf.bits.ptr[i / 64] >> (i % 64) & 1) {
+                add(event->set_leaf.address + i, 1, event->set_leaf.site);
+            }
+        }
+    } else if (event->kind == SSAN_EV_site && test.site_count < 15) {
+        uint32_t id = ++test.site_count;
+        assert_int_equal(event->site.site, id);
+        test.site_sizes[id] = event->site.frames.count;
+        memcpy(test.site_frames[id], event->site.frames.ptr, event->site.frames.count * 8);
+    }
+}
+
+/* The site of a group is the number of its block + 1; each group is within one block. */
+static uint32_t find_site(void *self, uint32_t kind, uint64_t begin, uint64_t end,
+                          const struct observe_parts *parts)
+{
+    test.groups++;
+    for (uint32_t i = 0; i < test.block_count; i++) {
+        const struct memory_block *block = &test.blocks[i];
+        if (begin >= block->address && end <= block->address + block->size) {
+            return i + 1;
+        }
+        assert_true(end <= block->address || begin >= block->address + block->size);
+    }
+    return 0;
+}
+
+static void add_blocks(struct rng *rng)
+{
+    uint64_t at = BASE;
+    test.block_count = 0;
+    while (test.block_count < 8) {
+        uint64_t size = 512 * (1 + rng_below(rng, 300));
+        at += 512 * rng_below(rng, 3);
+        if (at + size > BASE + BYTES) {
+            break;
+        }
+        struct memory_block block = {at, size, test.block_count + 1, SSAN_memory_DEVICE, 1, false};
+        test.blocks[test.block_count++] = block;
+        assert_true(memory_add(&block));
+        at += size;
+    }
+}
+
+static void remove_blocks(void)
+{
+    struct memory_block block;
+    for (uint32_t i = 0; i < test.block_count; i++) {
+        assert_true(memory_remove(test.blocks[i].address, &block));
+    }
+}
+
+static void set_bits(struct rng *rng, uint32_t *bits, uint64_t first_byte)
+{
+    uint64_t count = UINT64_C(65536), at = rng_below(rng, 3) ? 0 : rng_below(rng, count);
+    uint64_t stride = 1 + (rng_below(rng, 3) ? 0 : rng_below(rng, 40));
+    unsigned often = rng_below(rng, 2) ? 1 : 1 + (unsigned)rng_below(rng, 20);
+    uint64_t end = rng_below(rng, 2) ? count : at + rng_below(rng, count - at + 1);
+    for (; at < end; at += stride) {
+        if (often == 1 || rng_below(rng, often) == 0) {
+            bits[at / 32] |= 1u << (at % 32);
+            memset(&test.wanted[first_byte + 4 * at], 1, 4);
+        }
+    }
+}
+
+static void bits_are_told(void **state)
+{
+    static uint32_t pages[PAGES][PATCH_PAGE_WORDS];
+    struct rng rng = {17};
+    test.sink.put = on_event;
+    for (unsigned round = 0; round < 300; round++) {
+        struct observe_leaf leaves[PAGES];
+        struct observe_leaves out = {&test.sink, 1, find_site, NULL};
+        memset(pages, 0, sizeof pages);
+        memset(test.seen, 0, sizeof test.seen);
+        memset(test.wanted, 0, sizeof test.wanted);
+        memset(test.sites, 0, sizeof test.sites);
+        add_blocks(&rng);
+        for (unsigned i = 0; i < PAGES; i++) {
+            leaves[i].what = ((BASE >> 18) + i) << 3 | PATCH_KIND(1u, 0u);
+            leaves[i].bits = pages[i];
+            set_bits(&rng, pages[i], i * (UINT64_C(256) << 10));
+        }
+        observe_leaves_tell(&out, leaves, PAGES);
+        assert_memory_equal(test.seen, test.wanted, BYTES);
+        for (uint64_t i = 0; i < BYTES / 4; i++) {
+            uint32_t site = 0;
+            for (uint32_t k = 0; k < test.block_count; k++) {
+                const struct memory_block *block = &test.blocks[k];
+                if (BASE + 4 * i >= block->address && BASE + 4 * i < block->address + block->size) {
+                    site = k + 1;
+                }
+            }
+            assert_int_equal(test.sites[i], test.seen[4 * i] ? site : 0);
+        }
+        remove_blocks();
+    }
+    assert_true(test.groups > 300);
+}
+
+static uint32_t find_pc(CUmodule module, const char *name, uint64_t *pc, uint64_t *size)
+{
+    *pc = *name == 'k' ? UINT64_C(0x7f0000001000) : UINT64_C(0x7f0000009000);
+    *size = 64;
+    return SANITIZER_OK;
+}
+
+/* Two kernels' instructions on two blocks, one of them by a function that both may call: the
+ * candidates of a block are those that touched it. */
+static void candidates(void **state)
+{
+    static const struct sanitizer_api api = {.get_function_pc_and_size = find_pc};
+    static struct patch_launch record;
+    struct observe_plan plan;
+    struct cubin_file file;
+    struct observe_parts first = {{0}}, second = {{0}};
+    const uint64_t code[8] = {0};
+    const uint64_t one = BASE, two = BASE + (UINT64_C(5) << 20) + 4096;
+    char folder[TEMPORARY_ROOM], path[TEMPORARY_ROOM + 64];
+    temporary_name(folder, "streamsan-cubins");
+    assert_non_null(mkdtemp(folder));
+    cubin_file_make(&file, code, code, ".debug_line");
+    observe_plan_init(&plan);
+    assert_true(stack_open(&test.sink));
+    observe_modules_start(&api, &plan, folder, &test.sink);
+    struct sanitizer_module_data data = {.module = (CUmodule)(uintptr_t)8,
+                                         .cubin_size = file.size,
+                                         .cubin = (const char *)file.bytes};
+    assert_non_null(observe_modules_add(&data));
+    struct sanitizer_launch_data launch = {
+        .module = data.module, .function = (CUfunction)(uintptr_t)16, .name = "k"};
+    bool is_new = false;
+    struct observed_kernel *kernel = observe_kernel_find(&launch, "k", &is_new);
+    assert_true(kernel && is_new && observe_kernel_has_lines(kernel));
+    assert_ptr_equal(observe_kernel_find(&launch, "k", &is_new), kernel);
+    assert_false(is_new);
+    const struct {
+        uint64_t pc, address;
+        uint32_t kind;
+    } entries[] = {{UINT64_C(0x7f0000001010), one, 1},
+                   {UINT64_C(0x7f0000001020), two, 1},
+                   {UINT64_C(0x7f0000009030), two, 1},
+                   {UINT64_C(0x7f0000001030), two, 3},
+                   {UINT64_C(0x7f0000002000), two, 1}};
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        record.entries[7 * i].key = (entries[i].pc >> 4) << 32 |
+                                    (entries[i].address >> 2 >> PATCH_SPAN_SHIFT) << 3 |
+                                    entries[i].kind;
+        record.entries[7 * i].parts = PATCH_PART_BITS(entries[i].address);
+    }
+    first.rows[(one >> 12) & 15] |= (uint16_t)(1u << ((one >> 20) & 15));
+    second.rows[(two >> 12) & 15] |= (uint16_t)(1u << ((two >> 20) & 15));
+    struct observe_sites sites = {kernel, &record};
+    uint32_t id = observe_sites_find(&sites, 1, one, one + 4096, &first);
+    const uint64_t module = UINT64_C(32768) << 48;
+    assert_int_equal(test.site_sizes[id], 1);
+    assert_true(test.site_frames[id][0] == (module | UINT64_C(1) << 32 | 0x10));
+    id = observe_sites_find(&sites, 1, two, two + 4096, &second);
+    assert_int_equal(test.site_sizes[id], 2);
+    assert_true(test.site_frames[id][0] == (module | UINT64_C(1) << 32 | 0x20));
+    assert_true(test.site_frames[id][1] == (module | UINT64_C(2) << 32 | 0x30));
+    assert_int_equal(observe_sites_find(&sites, 5, two, two + 4096, &second), 0);
+    record.unlisted = 1;
+    assert_int_equal(observe_sites_find(&sites, 1, two, two + 4096, &second), 0);
+    observe_modules_remove(data.module);
+    assert_ptr_not_equal(observe_kernel_find(&launch, "k", &is_new), kernel);
+    stack_close();
+    snprintf(path, sizeof path, "%s/cubin-%d.1", folder, (int)getpid());
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_are_told),
+        cmocka_unit_test(candidates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
