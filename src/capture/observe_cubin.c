@@ -16,21 +16,20 @@
 static const struct {
     uint16_t operation, flag;
 } operations[] = {
-    {0x1b4, CUBIN_TENSOR_READ},     /* UTMALDG */
-    {0x1b5, CUBIN_TENSOR_WRITE},    /* UTMASTG */
-    {0x1b6, CUBIN_TENSOR_WRITE},    /* UTMAREDG */
-    {0x1bb, CUBIN_BULK_REDUCE},     /* UBLKRED */
-    {0x160, CUBIN_TEXTURE},         /* TEX */
-    {0x163, CUBIN_TEXTURE},         /* TLD4 */
-    {0x166, CUBIN_TEXTURE},         /* TLD */
-    {0x16c, CUBIN_TEXTURE},         /* TXD */
-    {0x199, CUBIN_TEXTURE},         /* SULD */
-    {0x19d, CUBIN_SURFACE_WRITE},   /* SUST */
-    {0x19f, CUBIN_SURFACE_WRITE},   /* SURED */
-    {0x1a5, CUBIN_MULTICAST_READ},  /* LDGMC */
-    {0x1a6, CUBIN_MULTICAST_WRITE}, /* REDGMC */
-    {0x143, CUBIN_CALLS},           /* CALL.ABS */
-    {0x144, CUBIN_CALLS},           /* CALL.REL */
+    {0x1b4, CUBIN_TENSOR_READ},    /* UTMALDG */
+    {0x1b5, CUBIN_TENSOR_WRITE},   /* UTMASTG */
+    {0x1b6, CUBIN_TENSOR_WRITE},   /* UTMAREDG */
+    {0x1bb, CUBIN_BULK_REDUCE},    /* UBLKRED */
+    {0x160, CUBIN_TEXTURE},        /* TEX */
+    {0x163, CUBIN_TEXTURE},        /* TLD4 */
+    {0x166, CUBIN_TEXTURE},        /* TLD */
+    {0x16c, CUBIN_TEXTURE},        /* TXD */
+    {0x199, CUBIN_TEXTURE},        /* SULD */
+    {0x19d, CUBIN_SURFACE_WRITE},  /* SUST */
+    {0x19f, CUBIN_SURFACE_WRITE},  /* SURED */
+    {0x1a5, CUBIN_MULTICAST_READ}, /* LDGMC */
+    {0x143, CUBIN_CALLS},          /* CALL.ABS */
+    {0x144, CUBIN_CALLS},          /* CALL.REL */
 };
 
 /* UBLKCP copies between shared memories, or to or from global memory: bits 9 and 10 of the second

@@ -19,13 +19,11 @@ enum cubin_flag {
     CUBIN_TEXTURE = 32, /* textures and surfaces are read: their memory is not in parameters */
     CUBIN_SURFACE_WRITE = 64,   /* surfaces are written */
     CUBIN_MULTICAST_READ = 128, /* of one address in several devices */
-    CUBIN_MULTICAST_WRITE = 256,
-    CUBIN_CALLS = 512, /* functions of other sections */
+    CUBIN_CALLS = 256,          /* functions of other sections */
 };
 
 #define CUBIN_WRITES                                                                               \
-    (CUBIN_TENSOR_WRITE | CUBIN_BULK_WRITE | CUBIN_BULK_REDUCE | CUBIN_SURFACE_WRITE |             \
-     CUBIN_MULTICAST_WRITE)
+    (CUBIN_TENSOR_WRITE | CUBIN_BULK_WRITE | CUBIN_BULK_REDUCE | CUBIN_SURFACE_WRITE)
 
 struct cubin_function {
     const char *name; /* mangled, NUL-terminated, in the cubin */

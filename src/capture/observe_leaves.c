@@ -181,9 +181,11 @@ static void each_block(struct teller *teller, const struct segment *segment,
 static void note_parts(struct teller *teller, const struct segment *segment, uint64_t at,
                        uint64_t end)
 {
-    uint64_t address = segment->base + (at << teller->unit);
-    uint16_t *row = &teller->parts.rows[(address >> 12) & 15];
-    uint16_t bit = (uint16_t)(1u << ((address >> 20) & 15));
+    uint32_t leaf =
+        (uint32_t)(segment->base >> teller->unit >> (PATCH_WORD_SHIFT + PATCH_LEAF_SHIFT));
+    uint32_t parts = PATCH_PARTS(leaf, (uint32_t)(at >> PATCH_WORD_SHIFT));
+    uint16_t *row = &teller->parts.rows[__builtin_ctz(parts)];
+    uint16_t bit = (uint16_t)(parts >> 16);
     while (!(*row & bit) && at < end) {
         unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
         if (load_bits(segment->bits, at, count)) {
@@ -250,7 +252,7 @@ static void find_block(struct teller *teller, uint64_t address)
 
 static void add_leaf(struct teller *teller, const struct observe_leaf *leaf)
 {
-    uint64_t base = (leaf->what >> 3) << PATCH_LEAF_SHIFT << teller->unit;
+    uint64_t base = (leaf->what >> 3) << (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT) << teller->unit;
     uint64_t end = base + ((uint64_t)PATCH_PAGE_WORDS * 32 << teller->unit);
     for (uint64_t at = base; at < end;) {
         if (at < teller->block_begin || at >= teller->block_end ||

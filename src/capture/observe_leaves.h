@@ -13,8 +13,8 @@ struct observe_leaf {
     const uint32_t *bits;
 };
 
-/* Parts of a span that a group of bytes touches, as PATCH_PART_BITS knows them: bit j of rows[i]:
- * some address has part i of 4 KiB and part j of 1 MiB. */
+/* Parts of a span that a group of bytes touches, as PATCH_PARTS knows them: bit j of rows[i]: some
+ * word has bit i of the lower half and bit j of the upper one. */
 struct observe_parts {
     uint16_t rows[16];
 };

@@ -21,6 +21,7 @@
 /* Ids of modules of the trace: objects of the host have those below. */
 #define FIRST_MODULE 32768u
 #define LAST_MODULE  65535u
+#define PLACE_MASK   0xfffffffu /* of what PATCH_CODE keeps of an address */
 
 struct function {
     char *name;
@@ -244,12 +245,12 @@ bool observe_kernel_has_lines(const struct observed_kernel *kernel)
 }
 
 /* Offset of an instruction in a function; the upper bits of its address are not known. */
-static uint64_t offset_in(uint64_t pc, uint32_t code)
+static uint64_t offset_in(uint64_t pc, uint32_t place)
 {
-    return (uint64_t)(uint32_t)(code - (uint32_t)(pc >> 4)) << 4;
+    return (uint64_t)((place - (uint32_t)(pc >> 4)) & PLACE_MASK) << 4;
 }
 
-uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t code)
+uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t place)
 {
     uint64_t frame = 0;
     if (!observe_kernel_has_lines(kernel)) {
@@ -263,7 +264,7 @@ uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t cod
             uint64_t pc = pc_of(module, function->name);
             function->pc = pc ? pc : UINT64_MAX;
         }
-        uint64_t offset = offset_in(function->pc, code);
+        uint64_t offset = offset_in(function->pc, place);
         if (function->pc != 0 && function->pc != UINT64_MAX && offset < function->size) {
             frame =
                 (uint64_t)module->id << 48 | (uint64_t)(function->section & 0xffff) << 32 | offset;

@@ -51,8 +51,9 @@ struct observed_kernel *observe_kernel_find(const struct sanitizer_launch_data *
 unsigned observe_kernel_unseen(const struct observed_kernel *kernel);
 /* Whether device lines of this kernel can be told. */
 bool observe_kernel_has_lines(const struct observed_kernel *kernel);
-/* The frame (event `site`) of the instruction whose address / 16 ends in `code`; 0: not known. */
-uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t code);
+/* The frame (event `site`) of the instruction at `place` (patch_abi.h: PATCH_CODE_PLACE); 0: not
+ * known. */
+uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t place);
 
 /* In a forked child: nobody holds the lock. */
 void observe_modules_forget(void);

@@ -43,18 +43,19 @@ uint32_t observe_sites_find(void *self, uint32_t kind, uint64_t begin, uint64_t 
     const struct observe_sites *sites = self;
     uint64_t frames[CANDIDATES];
     uint32_t count = 0;
-    unsigned shift = PATCH_SPAN_SHIFT + PATCH_UNIT(PATCH_KIND_IS_SMALL(kind));
+    unsigned shift = PATCH_SPAN_SHIFT + PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT +
+                     PATCH_UNIT(PATCH_KIND_IS_SMALL(kind));
     if (!sites->record || sites->record->unlisted || begin >= end) {
         return 0;
     }
     for (uint32_t i = 0; i < PATCH_ENTRIES; i++) {
         const struct patch_entry *entry = &sites->record->entries[i];
-        uint32_t tag = (uint32_t)entry->key;
-        if (entry->key == 0 || (tag & 7) != kind || tag >> 3 < begin >> shift ||
-            tag >> 3 > (end - 1) >> shift || !parts_meet(entry->parts, parts)) {
+        uint32_t span = (uint32_t)entry->key, code = (uint32_t)(entry->key >> 32);
+        if (entry->key == 0 || PATCH_CODE_KIND(code) != kind || span < begin >> shift ||
+            span > (end - 1) >> shift || !parts_meet(entry->parts, parts)) {
             continue;
         }
-        uint64_t frame = observe_kernel_frame(sites->kernel, (uint32_t)(entry->key >> 32));
+        uint64_t frame = observe_kernel_frame(sites->kernel, PATCH_CODE_PLACE(code));
         if (frame) {
             add_frame(frames, &count, frame);
         }

@@ -44,27 +44,43 @@
 
 /* log2 of the bytes that a bit stands for */
 #define PATCH_UNIT(is_small) ((is_small) ? 0u : 2u)
-/* Of an address in units: its span, the leaf in the span, the word in the leaf. */
-#define PATCH_SPAN_SHIFT 27u
-#define PATCH_LEAF_SHIFT 16u
+/* A word of 32 bits holds 32 units, a leaf PATCH_PAGE_WORDS words, a span as many leaves. */
 #define PATCH_WORD_SHIFT 5u
+#define PATCH_LEAF_SHIFT 11u
+#define PATCH_SPAN_SHIFT 11u
+/* N0. Leaves are numbered through memory in 32 bits: addresses of up to 2^50, of small accesses
+ * 2^48; those of user programs end at 2^47, or 2^48 on aarch64. */
 
-/* What of a span an instruction touches, as 32 bits: 16 for its parts of 4 KiB, 16 for those of
- * 1 MiB, hashed. Both must be set for an address to be possible. */
-#define PATCH_PART_BITS(address)                                                                   \
-    ((1u << (((address) >> 12) & 15u)) | (0x10000u << (((address) >> 20) & 15u)))
+/* N1. An instruction and the kind of its accesses in 31 bits: the lowest 32 bits of its address /
+ * 16, then the kind. The code of one launch is far smaller than the 4 GiB at which two are taken
+ * for one. */
+#define PATCH_CODE(pc, kind)   ((uint32_t)((pc) >> 4 & 0xfffffffu) << 3 | (kind))
+#define PATCH_CODE_KIND(code)  ((code)&7u)
+#define PATCH_CODE_PLACE(code) ((code) >> 3)
+
+/* What of a span an instruction touches, as 32 bits: 16 for its parts of 1/64 leaf (4 KiB of words,
+ * 1 KiB of small accesses), hashed, 16 for those of four leaves, hashed. An access has one bit of
+ * each. */
+#define PATCH_PARTS(leaf, word) ((1u << ((word) >> 5 & 15u)) | (0x10000u << ((leaf) >> 2 & 15u)))
 
 #define PATCH_SPANS    128u
 #define PATCH_ENTRIES  512u
+#define PATCH_RECENT   256u
 #define PATCH_PROBES   16u
 #define PATCH_COUNTERS 8u
 
-/* N1. `key`: pc / 16 (32 bits: 64 GiB of code) << 32 | span << 3 | kind. The span has 29 bits:
- * units of up to 2^56; higher addresses end in the sink and count as lost. 0: empty. */
+/* An instruction in a span: where the directory is, and that reports know of it. */
 struct patch_entry {
-    uint64_t key;
+    uint64_t key;       /* PATCH_CODE << 32 | span; 0: empty */
     uint32_t directory; /* page; 0 for a moment after the key was set */
     uint32_t parts;
+};
+
+/* An instruction in a leaf: a cache that any lane overwrites. */
+struct patch_recent {
+    uint64_t key;    /* PATCH_CODE << 32 | leaf; 0: empty */
+    uint32_t page;   /* of the leaf */
+    uint32_t blocks; /* of 1/32 leaf: those whose parts the entry is known to have */
 };
 
 struct patch_span {
@@ -75,7 +91,7 @@ struct patch_span {
 /* A place in the ring of free pages. The library puts a page there and zeroes `what`; who claims it
  * writes `launch`, then `what`. */
 struct patch_place {
-    uint64_t what; /* leaf number (address in units >> PATCH_LEAF_SHIFT) << 3 | kind; 0: not yet */
+    uint64_t what; /* leaf << 3 | kind; 0: not yet */
     uint32_t launch;
     uint32_t page;
 };
@@ -111,6 +127,7 @@ struct patch_launch {
     uint64_t unused[1];
     struct patch_span spans[PATCH_SPANS];
     struct patch_entry entries[PATCH_ENTRIES];
+    struct patch_recent recent[PATCH_RECENT];
 };
 
 #ifdef __cplusplus
@@ -119,11 +136,13 @@ struct patch_launch {
 #define PATCH_ASSERT _Static_assert
 #endif
 PATCH_ASSERT(sizeof(struct patch_entry) == 16, "one load");
+PATCH_ASSERT(sizeof(struct patch_recent) == 16, "one load");
 PATCH_ASSERT(sizeof(struct patch_place) == 16, "layout");
 PATCH_ASSERT(sizeof(struct patch_progress) == 256, "layout");
 PATCH_ASSERT(sizeof(struct patch_pool) == 256, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, spans) == 64, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, entries) == 64 + 1024, "layout");
-PATCH_ASSERT(sizeof(struct patch_launch) == 64 + 1024 + 8192, "layout");
+PATCH_ASSERT(offsetof(struct patch_launch, recent) == 64 + 1024 + 8192, "layout");
+PATCH_ASSERT(sizeof(struct patch_launch) == 64 + 1024 + 8192 + 4096, "layout");
 
 #endif

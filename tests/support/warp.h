@@ -49,10 +49,36 @@ static inline uint32_t bits_first(uint32_t bits)
     return (uint32_t)__builtin_ctz(bits);
 }
 
-static inline void load_entry(const struct patch_entry *from, struct patch_entry *entry)
+static inline void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
+{
+    const uint64_t *words = from;
+    warp_step();
+    *first = words[0];
+    *second = words[1];
+}
+
+static inline void load_pair(const void *from, uint64_t *first, uint64_t *second)
+{
+    load_pair_fresh(from, first, second);
+}
+
+static inline void store_pair(void *to, uint64_t first, uint64_t second)
+{
+    uint64_t *words = to;
+    warp_step();
+    words[0] = first;
+    words[1] = second;
+}
+
+static inline void refresh32(uint32_t *at, uint32_t value)
 {
     warp_step();
-    *entry = *from;
+    *at = value;
+}
+
+static inline void warp_pause(void)
+{
+    warp_step();
 }
 
 static inline uint32_t load32(const uint32_t *from)
@@ -109,10 +135,6 @@ static inline void add64(uint64_t *at, uint64_t value)
 {
     warp_step();
     *at += value;
-}
-
-static inline void order_stores(void)
-{
 }
 
 #endif

@@ -168,6 +168,23 @@ static uint32_t find_pc(CUmodule module, const char *name, uint64_t *pc, uint64_
     return SANITIZER_OK;
 }
 
+static uint32_t leaf_of(uint64_t address)
+{
+    return (uint32_t)(address >> 2 >> (PATCH_WORD_SHIFT + PATCH_LEAF_SHIFT));
+}
+
+static uint32_t parts_of(uint64_t address)
+{
+    uint32_t word = (uint32_t)(address >> 2 >> PATCH_WORD_SHIFT) % PATCH_PAGE_WORDS;
+    return PATCH_PARTS(leaf_of(address), word);
+}
+
+static void touch(struct observe_parts *parts, uint64_t address)
+{
+    uint32_t bits = parts_of(address);
+    parts->rows[__builtin_ctz(bits)] |= (uint16_t)(bits >> 16);
+}
+
 /* Two kernels' instructions on two blocks, one of them by a function that both may call: the
  * candidates of a block are those that touched it. */
 static void candidates(void **state)
@@ -206,13 +223,12 @@ static void candidates(void **state)
                    {UINT64_C(0x7f0000001030), two, 3},
                    {UINT64_C(0x7f0000002000), two, 1}};
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        record.entries[7 * i].key = (entries[i].pc >> 4) << 32 |
-                                    (entries[i].address >> 2 >> PATCH_SPAN_SHIFT) << 3 |
-                                    entries[i].kind;
-        record.entries[7 * i].parts = PATCH_PART_BITS(entries[i].address);
+        record.entries[7 * i].key = (uint64_t)PATCH_CODE(entries[i].pc, entries[i].kind) << 32 |
+                                    leaf_of(entries[i].address) >> PATCH_SPAN_SHIFT;
+        record.entries[7 * i].parts = parts_of(entries[i].address);
     }
-    first.rows[(one >> 12) & 15] |= (uint16_t)(1u << ((one >> 20) & 15));
-    second.rows[(two >> 12) & 15] |= (uint16_t)(1u << ((two >> 20) & 15));
+    touch(&first, one);
+    touch(&second, two);
     struct observe_sites sites = {kernel, &record};
     uint32_t id = observe_sites_find(&sites, 1, one, one + 4096, &first);
     const uint64_t module = UINT64_C(32768) << 48;

@@ -277,7 +277,7 @@ static void launches_in_flight(void **state)
 static void no_pages_left(void **state)
 {
     struct rng rng = {5};
-    struct pool *pool = open_pool(UINT64_C(3) << 20);
+    struct pool *pool = open_pool(UINT64_C(4) << 20);
     uint64_t user = pool_begin(pool, 1, NULL, STREAM, WARP_LANES);
     struct kernel kernel = {(struct patch_launch *)(uintptr_t)user, 1, 1, {{0}}};
     for (unsigned i = 0; i < STEPS; i++) {
@@ -304,7 +304,7 @@ static void no_pages_left(void **state)
 /* Records are finite; what was cancelled is free again; what never ends is lost at the end. */
 static void records_run_out(void **state)
 {
-    struct pool *pool = open_pool(UINT64_C(3) << 20);
+    struct pool *pool = open_pool(UINT64_C(4) << 20);
     uint64_t user = 0, last = 0, count = 0;
     while ((user = pool_begin(pool, 3, NULL, STREAM, 1)) != 0) {
         last = user;

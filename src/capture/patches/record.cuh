@@ -1,10 +1,10 @@
 /* Records accesses of a warp in the pages of its launch: the code of the patches, and of the tests.
  *
- * Naive model: a set of bytes for each kind of access. An access that is known costs one load from
- * the level 1 cache (entry), two from the level 2 cache (directory, bits) and a vote; a new one a
- * store of whole words where the warp's accesses are neighbours, else an atomic of each lane. All
- * lanes of a warp that make the access call together. Nothing here waits but for another lane that
- * is claiming the same page. Warps come from warp.cuh, or from a test's own; include one first. */
+ * Naive model: a set of bytes for each kind of access. Lanes whose accesses are neighbours, or lie in
+ * one word of bits, find their leaf in the cache of the record and look before they set; scattered
+ * lanes set bits by atomics without looking, as those need no answer. Lanes that call together make
+ * the same access of one instruction. Nothing here waits but for another lane that is claiming the
+ * same page. Warps come from warp.cuh, or from a test's own; include one first. */
 #ifndef SSAN_CAPTURE_PATCHES_RECORD_H
 #define SSAN_CAPTURE_PATCHES_RECORD_H
 
@@ -47,56 +47,86 @@ DEVICE uint32_t claim_page(struct patch_launch *launch, uint64_t what, uint32_t 
     struct patch_place *place =
         (struct patch_place *)(uintptr_t)launch->ring + (head & launch->ring_mask);
     const uint32_t page = load32(&place->page);
-    store32(&place->launch, launch->index);
-    order_stores();
-    store64(&place->what, what);
+    store_pair(place, what, (uint64_t)page << 32 | launch->index);
     return page;
 }
 
 /* The page that `cell` names, claimed where there is none yet. */
-DEVICE uint32_t page_slow(struct patch_launch *launch, uint32_t *cell, uint64_t what,
-                               uint32_t none)
+DEVICE uint32_t find_page(struct patch_launch *launch, uint32_t *cell, uint64_t what, uint32_t none)
 {
-    uint32_t page = RECORD_BUSY;
-    do {
-        const uint32_t seen = swap_if32(cell, PATCH_PAGE_NONE, RECORD_BUSY);
-        if (seen == PATCH_PAGE_NONE) {
-            page = claim_page(launch, what, none);
-            order_stores();
-            store32(cell, page);
-        } else {
-            page = seen;
+    uint32_t page = load32(cell);
+    for (;;) {
+        if (page == PATCH_PAGE_NONE) {
+            page = swap_if32(cell, PATCH_PAGE_NONE, RECORD_BUSY);
+            if (page == PATCH_PAGE_NONE) {
+                page = claim_page(launch, what, none);
+                store32(cell, page);
+            }
         }
-    } while (page == RECORD_BUSY);
-    return page;
+        if (page != RECORD_BUSY) {
+            return page;
+        }
+        warp_pause();
+        page = load32(cell);
+    }
 }
 
-/* Directory of a span, entered under `key` where there is room; called until the level 1 cache of
- * this processor holds the entry. */
-DEVICE uint32_t directory_slow(struct patch_launch *launch, uint64_t key, uint32_t parts,
-                                    uint32_t home)
+/* The directory of a span, claimed where there is none yet. */
+DEVICE uint32_t find_directory(struct patch_launch *launch, uint32_t span, uint32_t kind)
 {
-    const uint32_t tag = (uint32_t)key;
-    uint32_t directory = PATCH_PAGE_LOST;
+    const uint32_t tag = span << 3 | kind;
     uint32_t at = (tag * 0x9e3779b1u) >> 25;
     for (uint32_t i = 0; i < PATCH_SPANS; i++, at = (at + 1) % PATCH_SPANS) {
-        struct patch_span *span = &launch->spans[at];
-        uint32_t seen = load32(&span->tag);
+        uint32_t seen = load32(&launch->spans[at].tag);
         if (seen == 0) {
-            seen = swap_if32(&span->tag, 0, tag);
+            seen = swap_if32(&launch->spans[at].tag, 0, tag);
         }
         if (seen == 0 || seen == tag) {
-            directory = load32(&span->directory);
-            if (directory == PATCH_PAGE_NONE || directory == RECORD_BUSY) {
-                directory =
-                    page_slow(launch, &span->directory, PATCH_KIND_DIRECTORY, PATCH_PAGE_LOST);
+            const uint32_t directory = find_page(launch, &launch->spans[at].directory,
+                                                 PATCH_KIND_DIRECTORY, PATCH_PAGE_LOST);
+            if (directory == PATCH_PAGE_LOST) {
+                record_lost(launch);
             }
-            break;
+            return directory;
         }
     }
-    if (directory == PATCH_PAGE_LOST) {
-        record_lost(launch);
-    }
+    record_lost(launch);
+    return PATCH_PAGE_LOST;
+}
+
+DEVICE uint32_t entry_home(uint32_t code, uint32_t span)
+{
+    return ((code >> 3) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
+}
+
+DEVICE uint64_t make_key(uint32_t code, uint32_t number)
+{
+    return (uint64_t)code << 32 | number;
+}
+
+DEVICE struct patch_recent *recent_of(struct patch_launch *launch, uint32_t code, uint32_t leaf)
+{
+    return &launch->recent[((code >> 3) + leaf * 0x25u) % PATCH_RECENT];
+}
+
+/* The 1/32 of a leaf that holds the word. */
+DEVICE uint32_t block_bit(uint32_t word)
+{
+    return 1u << (word >> (PATCH_LEAF_SHIFT - 5));
+}
+
+DEVICE uint32_t *leaf_cell(const struct patch_launch *launch, uint32_t directory, uint32_t leaf)
+{
+    return record_page(launch, directory) + (leaf & (PATCH_PAGE_WORDS - 1));
+}
+
+/* Enters an instruction that touches a word of a leaf. */
+DEVICE void enter(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
+                  uint32_t directory)
+{
+    const uint32_t span = leaf >> PATCH_SPAN_SHIFT;
+    const uint64_t key = make_key(code, span);
+    const uint32_t home = entry_home(code, span);
     for (uint32_t i = 0; i < PATCH_PROBES; i++) {
         struct patch_entry *entry = &launch->entries[(home + i) % PATCH_ENTRIES];
         uint64_t seen = load64(&entry->key);
@@ -104,119 +134,120 @@ DEVICE uint32_t directory_slow(struct patch_launch *launch, uint64_t key, uint32
             seen = swap_if64(&entry->key, 0, key);
         }
         if (seen == 0 || seen == key) {
+            or32(&entry->parts, PATCH_PARTS(leaf, word));
             store32(&entry->directory, directory);
-            or32(&entry->parts, parts);
-            return directory;
+            return;
         }
     }
     store64(&launch->unlisted, 1);
-    return directory;
 }
 
-/* Where the entry of `key` begins to be looked for. */
-DEVICE uint32_t entry_home(uint64_t key)
+/* One lane alone: whatever the paths below do not find is found or made. */
+DEVICE_SLOW void record_slow(struct patch_launch *launch, uint32_t code, uint32_t leaf,
+                             uint32_t word, uint32_t bits)
 {
-    return ((uint32_t)(key >> 32) + (uint32_t)key * 0x61u) % PATCH_ENTRIES;
+    const uint32_t kind = PATCH_CODE_KIND(code);
+    const uint32_t directory = find_directory(launch, leaf >> PATCH_SPAN_SHIFT, kind);
+    enter(launch, code, leaf, word, directory);
+    const uint32_t page = find_page(launch, leaf_cell(launch, directory, leaf),
+                                    (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK);
+    store_pair(recent_of(launch, code, leaf), make_key(code, leaf),
+               (uint64_t)block_bit(word) << 32 | page);
+    or32(record_page(launch, page) + word, bits);
 }
 
-DEVICE uint64_t entry_key(uint64_t pc, uint64_t at, uint32_t kind)
+/* The page of a leaf by the entry of the instruction; PATCH_PAGE_NONE: not so. */
+DEVICE uint32_t find_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
+                              uint32_t word)
 {
-    return (pc >> 4) << 32 | ((uint32_t)(at >> PATCH_SPAN_SHIFT) << 3 | kind);
-}
-
-DEVICE uint32_t *leaf_cell(const struct patch_launch *launch, uint32_t directory, uint64_t at)
-{
-    return record_page(launch, directory) +
-           ((uint32_t)(at >> PATCH_LEAF_SHIFT) & (PATCH_PAGE_WORDS - 1));
-}
-
-DEVICE uint32_t *leaf_word(const struct patch_launch *launch, uint32_t leaf, uint64_t at)
-{
-    return record_page(launch, leaf) +
-           ((uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1));
-}
-
-/* The leaf that holds unit `at`, found or made; the instruction is entered. */
-DEVICE_SLOW uint32_t leaf_slow(struct patch_launch *launch, uint64_t key, uint64_t at)
-{
-    const uint32_t kind = (uint32_t)key & 7;
-    const uint32_t parts = PATCH_PART_BITS(at << PATCH_UNIT(PATCH_KIND_IS_SMALL(kind)));
-    const uint32_t directory = directory_slow(launch, key, parts, entry_home(key));
-    return page_slow(launch, leaf_cell(launch, directory, at),
-                     (at >> PATCH_LEAF_SHIFT) << 3 | kind, PATCH_PAGE_SINK);
-}
-
-/* One lane alone: whatever the fast path does not find. */
-DEVICE_SLOW void record_slow(struct patch_launch *launch, uint64_t key, uint64_t at, uint32_t bits)
-{
-    or32(leaf_word(launch, leaf_slow(launch, key, at), at), bits);
-}
-
-/* All lanes set bits behind one another, `count` each, lane 0 first: lane i sets word i. Those of the
- * first lane begin at `first`; `word` holds unit `at` of the calling lane. */
-DEVICE void set_words(uint32_t *word, uint64_t at, uint64_t first, uint32_t count)
-{
-    const uint32_t lane = warp_lane();
-    const uint32_t offset = (uint32_t)first & 31;
-    uint32_t bits = 0xffffffffu;
-    if (lane == 0) {
-        bits <<= offset;
+    const uint32_t span = leaf >> PATCH_SPAN_SHIFT;
+    const uint64_t key = make_key(code, span);
+    const uint32_t parts = PATCH_PARTS(leaf, word);
+    struct patch_entry *entry = &launch->entries[entry_home(code, span)];
+    uint64_t seen, rest;
+    load_pair(entry, &seen, &rest);
+    if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts) {
+        load_pair_fresh(entry, &seen, &rest);
+        if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts || (uint32_t)rest == 0) {
+            return PATCH_PAGE_NONE;
+        }
+        /* for the level 1 cache; whoever writes it writes the same */
+        refresh32(&entry->directory, (uint32_t)rest);
     }
-    if (lane == count) {
-        bits = ~(bits << offset);
+    const uint32_t page = load32(leaf_cell(launch, (uint32_t)rest, leaf));
+    return page == RECORD_BUSY ? PATCH_PAGE_NONE : page;
+}
+
+/* Sets bits of a word. `is_near`: the lanes' words are few, so that they are likely to be in the
+ * cache, and set already. */
+DEVICE void record_bits(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
+                        uint32_t bits, bool is_near)
+{
+    uint32_t page = PATCH_PAGE_NONE, blocks = block_bit(word);
+    struct patch_recent *recent = recent_of(launch, code, leaf);
+    if (is_near) {
+        uint64_t seen, rest;
+        load_pair(recent, &seen, &rest);
+        if (seen == make_key(code, leaf)) {
+            page = (uint32_t)(rest >> 32) & blocks ? (uint32_t)rest : PATCH_PAGE_NONE;
+            blocks |= (uint32_t)(rest >> 32);
+        }
     }
-    if (lane > count || bits == 0) {
-        return;
+    if (page == PATCH_PAGE_NONE) {
+        page = find_by_entry(launch, code, leaf, word);
+        if (page == PATCH_PAGE_NONE) {
+            record_slow(launch, code, leaf, word, bits);
+            return;
+        }
+        if (is_near) {
+            store_pair(recent, make_key(code, leaf), (uint64_t)blocks << 32 | page);
+        }
     }
-    word += lane - (uint32_t)((at >> PATCH_WORD_SHIFT) - (first >> PATCH_WORD_SHIFT));
-    if (bits == 0xffffffffu) {
-        store32(word, bits);
-    } else {
-        or32(word, bits);
+    uint32_t *at = record_page(launch, page) + word;
+    if (is_near) {
+        bits &= ~load32(at);
+        if (bits == 0xffffffffu) {
+            store32(at, bits);
+            return;
+        }
+    }
+    if (bits) {
+        or32(at, bits);
     }
 }
 
 /* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16) each, aligned to it. `access`: 0
- * read, 1 write, 2 atomic. */
+ * read, 1 write, 2 atomic. Of neighbours in order, lane i sets the bits of word i of them all. */
 DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size,
                           uint32_t access)
 {
     const bool is_small = size < 4;
     const uint32_t unit = PATCH_UNIT(is_small);
-    const uint64_t at = address >> unit;
     const uint32_t count = size >> unit;
-    const uint32_t bits = ((1u << count) - 1) << ((uint32_t)at & 31);
-    const uint64_t key = entry_key(pc, at, PATCH_KIND(access, is_small));
-    const uint32_t parts = PATCH_PART_BITS(address);
-    const uint32_t home = entry_home(key);
-    struct patch_entry entry;
-    load_entry(&launch->entries[home], &entry);
-    if (entry.key != key) {
-        load_entry(&launch->entries[(home + 1) % PATCH_ENTRIES], &entry);
-    }
-    if (entry.key != key || (entry.parts & parts) != parts || entry.directory == PATCH_PAGE_NONE) {
-        record_slow(launch, key, at, bits);
-        return;
-    }
-    const uint32_t leaf = load32(leaf_cell(launch, entry.directory, at));
-    if (leaf + 1 <= 1) { /* none, or RECORD_BUSY */
-        record_slow(launch, key, at, bits);
-        return;
-    }
-    uint32_t *word = leaf_word(launch, leaf, at);
-    const uint32_t missing = bits & ~load32(word);
-    if (missing == 0) {
-        return;
-    }
-    if (warp_active() == 0xffffffffu) {
-        const uint64_t first = at - warp_lane() * count;
-        if (warp_all_equal(0xffffffffu, first) &&
-            ((first ^ (first + 32u * count - 1)) >> PATCH_LEAF_SHIFT) == 0) {
-            set_words(word, at, first, count);
-            return;
+    const uint32_t code = PATCH_CODE(pc, PATCH_KIND(access, is_small));
+    const uint32_t mask = warp_active();
+    uint64_t at = address >> unit;
+    uint32_t bits = ((1u << count) - 1) << ((uint32_t)at & 31);
+    bool is_near = false;
+    if (mask == 0xffffffffu) {
+        const uint32_t lane = warp_lane();
+        const uint64_t first = at - lane * count;
+        is_near = warp_all_equal(mask, first);
+        if (is_near) {
+            const uint32_t offset = (uint32_t)first & 31;
+            bits = lane == 0 ? 0xffffffffu << offset : 0xffffffffu;
+            bits = lane == count ? ~(bits << offset) : bits;
+            if (lane > count || bits == 0) {
+                return;
+            }
+            at = first + 32 * lane;
         }
     }
-    or32(word, missing);
+    if (!is_near) {
+        is_near = warp_all_equal(mask, at >> PATCH_WORD_SHIFT);
+    }
+    record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
+                (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1), bits, is_near);
 }
 
 /* The lanes that call have all accessed the same `count` (>= 1) times 16 bytes: a bulk copy. */
@@ -226,20 +257,16 @@ DEVICE void record_range(struct patch_launch *launch, uint64_t pc, uint64_t addr
     if (warp_lane() != bits_first(warp_active())) {
         return;
     }
+    const uint32_t code = PATCH_CODE(pc, PATCH_KIND(access, 0u));
     const uint64_t end = (address >> 2) + 4ull * count;
     for (uint64_t at = address >> 2; at < end;) {
-        const uint64_t key = entry_key(pc, at, PATCH_KIND(access, 0u));
-        uint32_t *page = record_page(launch, leaf_slow(launch, key, at));
-        const uint64_t leaf_end = ((at >> PATCH_LEAF_SHIFT) + 1) << PATCH_LEAF_SHIFT;
-        const uint64_t stop = end < leaf_end ? end : leaf_end;
-        while (at < stop) {
-            const uint32_t offset = (uint32_t)at & 31;
-            const uint32_t room = 32 - offset;
-            const uint32_t here = stop - at < room ? (uint32_t)(stop - at) : room;
-            const uint32_t bits = (0xffffffffu >> (32 - here)) << offset;
-            or32(&page[(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1)], bits);
-            at += here;
-        }
+        const uint32_t offset = (uint32_t)at & 31;
+        const uint32_t room = 32 - offset;
+        const uint32_t here = end - at < room ? (uint32_t)(end - at) : room;
+        record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
+                    (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1),
+                    (0xffffffffu >> (32 - here)) << offset, true);
+        at += here;
     }
 }
 

@@ -38,21 +38,41 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 DEVICE uint32_t bits_count(uint32_t bits) { return __popc(bits); }
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
-/* Memory that was written before the launch was submitted, or by this launch: old contents of the
- * latter are possible. */
-DEVICE void load_entry(const struct patch_entry *from, struct patch_entry *entry)
+/* Sixteen aligned bytes at once. Old contents are possible: the level 1 cache is not coherent. */
+DEVICE void load_pair(const void *from, uint64_t *first, uint64_t *second)
 {
     const ulonglong2 both = __ldca((const ulonglong2 *)from);
-    entry->key = both.x;
-    entry->directory = (uint32_t)both.y;
-    entry->parts = (uint32_t)(both.y >> 32);
+    *first = both.x;
+    *second = both.y;
 }
 
-/* Past the level 1 cache: it may hold what a page was in its last life. */
+/* The same from the level 2 cache. */
+DEVICE void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
+{
+    const ulonglong2 both = __ldcg((const ulonglong2 *)from);
+    *first = both.x;
+    *second = both.y;
+}
+
+/* Also replaces what the level 1 cache holds. */
+DEVICE void store_pair(void *to, uint64_t first, uint64_t second)
+{
+    ulonglong2 both;
+    both.x = first;
+    both.y = second;
+    __stwb((ulonglong2 *)to, both);
+}
+
+DEVICE void refresh32(uint32_t *at, uint32_t value) { __stwb(at, value); }
+
+/* From the level 2 cache, where all atomics are. */
 DEVICE uint32_t load32(const uint32_t *from) { return __ldcg(from); }
 DEVICE uint64_t load64(const uint64_t *from) { return __ldcg((const unsigned long long *)from); }
 DEVICE void store32(uint32_t *to, uint32_t value) { __stcg(to, value); }
 DEVICE void store64(uint64_t *to, uint64_t value) { __stcg((unsigned long long *)to, value); }
+
+/* Another warp is to do something first. */
+DEVICE void warp_pause(void) { __nanosleep(200); }
 
 DEVICE uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
 {
@@ -62,8 +82,14 @@ DEVICE uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
 {
     return atomicCAS((unsigned long long *)at, expected, value);
 }
-DEVICE void or32(uint32_t *at, uint32_t bits) { atomicOr(at, bits); }
-DEVICE void add64(uint64_t *at, uint64_t value) { atomicAdd((unsigned long long *)at, value); }
-DEVICE void order_stores(void) { __threadfence(); }
+/* Without an answer to wait for. */
+DEVICE void or32(uint32_t *at, uint32_t bits)
+{
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(at), "r"(bits) : "memory");
+}
+DEVICE void add64(uint64_t *at, uint64_t value)
+{
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
 
 #endif
