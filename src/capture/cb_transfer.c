@@ -23,11 +23,11 @@ static void tell_box(uint64_t op, enum ssan_access access, const struct box *box
     }
     if (box->planes > 1 && box->plane_pitch == box->rows * box->pitch && run.count > 1) {
         run.count *= box->planes;
-        emit_runs(op, access, &run, 1);
+        emit_set(op, access, 0, 0, (struct ssan_runs){&run, 1});
         return;
     }
     for (uint64_t plane = 0; plane < box->planes; plane++) {
-        emit_runs(op, access, &run, 1);
+        emit_set(op, access, 0, 0, (struct ssan_runs){&run, 1});
         run.address += box->plane_pitch;
     }
 }

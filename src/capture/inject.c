@@ -229,13 +229,8 @@ static void on_early_exit(int code, void *unused)
 
 static void on_end(int code)
 {
-    struct ssan_event event = {.kind = SSAN_EV_exit, .exit = {.code = (uint32_t)code & 0xff}};
     on_early_exit(code, NULL); /* behind a short way out: exit has done it before */
-    if (emit_is_on()) {
-        emit_put(&event);
-        emit_close();
-        writer_finish(session.writer);
-    }
+    emit_exit(session.writer, (uint32_t)code & 0xff);
 }
 
 /* A forked child has no CUDA where its parent had; else it may begin a session of its own. */

@@ -109,7 +109,7 @@ cudaError_t api_stream_wait(struct call *call, cudaStream_t stream_handle, bool 
         op->id = queue_next_id();
         plan_order_pass(stream->id, ++stream->seq);
         emit_op(call, op, SSAN_form_ASYNC, NULL, event->id);
-        emit_closed(op);
+        emit_closed(op->id);
         queue_drop(op);
         return cudaSuccess;
     }

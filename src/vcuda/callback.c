@@ -34,7 +34,7 @@ static void call_function(const struct op *op, cudaError_t status)
 
 static void finish(struct op *op)
 {
-    emit_closed(op);
+    emit_closed(op->id);
     queue_complete(op);
     device.hostfuncs_running--;
     device_cancel();
@@ -80,7 +80,7 @@ static bool add_thread(void)
 void callback_push(struct op *op)
 {
     if (device.exiting || (op->hostfunc.function && device.sticky)) {
-        emit_closed(op);
+        emit_closed(op->id);
         queue_complete(op); /* the process ends, or the context is dead: not called (R-HF-6) */
         return;
     }

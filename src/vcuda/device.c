@@ -121,11 +121,11 @@ void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line,
         return;
     }
     device.sticky = error;
-    emit_fault(op->id, line ? site_line(line) : 0, error, text);
+    emit_fault(op->id, line ? site_line(line) : 0, (uint32_t)error, text);
     if (!emit_is_on()) {
         tell_fault(line, text); /* otherwise the report says it */
     }
-    emit_closed(op);
+    emit_closed(op->id);
     queue_complete(op);
     device_cancel();
 }
@@ -139,7 +139,7 @@ void device_cancel(void)
         if (op->kind == SSAN_op_kind_HOSTFUNC && op->hostfunc.callback) {
             callback_push(op); /* called with the error (R-HF-6) */
         } else {
-            emit_closed(op);
+            emit_closed(op->id);
             queue_complete(op);
         }
     }

@@ -110,43 +110,12 @@ void emit_op(struct call *call, const struct op *op, enum ssan_form form, const 
     emit_put(&out);
 }
 
-void emit_op_return(uint64_t op)
-{
-    struct ssan_event event = {.kind = SSAN_EV_op_return, .op_return = {.op = op}};
-    emit_put(&event);
-}
-
-void emit_closed_id(uint64_t op)
-{
-    struct ssan_event event = {.kind = SSAN_EV_op_closed, .op_closed = {.op = op}};
-    emit_put(&event);
-}
-
-void emit_closed(const struct op *op)
-{
-    emit_closed_id(op->id);
-}
-
-void emit_set(uint64_t op, enum ssan_access access, uint32_t site, uint32_t width,
-              struct ssan_runs runs)
-{
-    struct ssan_event event = {.kind = SSAN_EV_set};
-    event.set = (struct ssan_ev_set){op, access, SSAN_set_sureness_EXACT, site, width, runs};
-    emit_put(&event);
-}
-
 void emit_leaf(uint64_t op, enum ssan_access access, uint32_t site, uint32_t width,
                uint64_t address, const uint64_t *bits)
 {
     struct ssan_event event = {.kind = SSAN_EV_set_leaf};
     event.set_leaf = (struct ssan_ev_set_leaf){
         op, access, SSAN_set_sureness_EXACT, site, width, address, {bits, 64}};
-    emit_put(&event);
-}
-
-void emit_lost(enum ssan_loss what, uint64_t op)
-{
-    struct ssan_event event = {.kind = SSAN_EV_lost, .lost = {what, op, 1}};
     emit_put(&event);
 }
 
@@ -160,46 +129,15 @@ uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object)
     return id;
 }
 
-void emit_sync_return(uint64_t sync, bool ok, uint64_t blocked_ns)
-{
-    struct ssan_event event = {.kind = SSAN_EV_sync_return, .sync_return = {sync, ok, blocked_ns}};
-    emit_put(&event);
-}
-
-void emit_unsupported(const char *name, uint32_t thread, uint32_t site)
-{
-    struct ssan_event event = {.kind = SSAN_EV_unsupported};
-    event.unsupported = (struct ssan_ev_unsupported){ssan_str(name), thread, site};
-    emit_put(&event);
-}
-
 void emit_printed(uint64_t op)
 {
     struct ssan_event event = {.kind = SSAN_EV_printed, .printed = {op}};
     emit_put(&event);
 }
 
-void emit_fault(uint64_t op, uint32_t site, cudaError_t error, const char *text)
-{
-    struct ssan_event event = {.kind = SSAN_EV_fault};
-    event.fault = (struct ssan_ev_fault){op, site, (uint32_t)error, ssan_str(text)};
-    emit_put(&event);
-}
-
 void emit_progress_forced(const struct op *op)
 {
     struct ssan_event event = {.kind = SSAN_EV_progress_forced, .progress_forced = {op->id}};
-    emit_put(&event);
-}
-
-void emit_callback(bool begin, uint32_t thread, uint64_t op)
-{
-    struct ssan_event event = {.kind = begin ? SSAN_EV_callback_begin : SSAN_EV_callback_end};
-    if (begin) {
-        event.callback_begin = (struct ssan_ev_callback_begin){thread, op};
-    } else {
-        event.callback_end = (struct ssan_ev_callback_end){thread, op};
-    }
     emit_put(&event);
 }
 
@@ -213,11 +151,5 @@ void emit_thread_start(uint32_t thread, uint32_t parent, uint32_t site)
 void emit_thread_join(uint32_t thread, uint32_t joined)
 {
     struct ssan_event event = {.kind = SSAN_EV_thread_join, .thread_join = {thread, joined}};
-    emit_put(&event);
-}
-
-void emit_name(enum ssan_object object, uint64_t id, const char *text)
-{
-    struct ssan_event event = {.kind = SSAN_EV_name, .name = {object, id, ssan_str(text)}};
     emit_put(&event);
 }

@@ -6,17 +6,15 @@
 #ifndef SSAN_VCUDA_EMIT_H
 #define SSAN_VCUDA_EMIT_H
 
+#include "trace/emit.h"
 #include "vcuda/device.h"
 #include "vcuda/memory.h"
 
 /* Looks for a session, chooses the schedule and begins the trace; later calls do nothing. Any
  * thread. */
 void emit_open(void);
-/* There is a trace that takes events. */
-bool emit_is_on(void);
-void emit_put(const struct ssan_event *event);
 /* The last event; the trace is sealed, what comes later is dropped. */
-void emit_exit(uint32_t code);
+void emit_finish(uint32_t code);
 /* In a forked child: nothing more is written; a later emit_open may begin a trace of the child's
  * own. */
 void emit_detach(void);
@@ -32,25 +30,14 @@ void emit_free(struct call *call, uint32_t alloc);
 /* `id` is the operation's own, or that of a wait that enters no queue (`op` unsubmitted then). */
 void emit_op(struct call *call, const struct op *op, enum ssan_form form, const char *name,
              uint32_t event);
-void emit_op_return(uint64_t op);
-void emit_closed(const struct op *op);
-void emit_closed_id(uint64_t op);
-void emit_set(uint64_t op, enum ssan_access access, uint32_t site, uint32_t width,
-              struct ssan_runs runs);
 void emit_leaf(uint64_t op, enum ssan_access access, uint32_t site, uint32_t width,
                uint64_t address, const uint64_t *bits);
-void emit_lost(enum ssan_loss what, uint64_t op);
 /* The id of the sync, for its return. */
 uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object);
-void emit_sync_return(uint64_t sync, bool ok, uint64_t blocked_ns);
-void emit_unsupported(const char *name, uint32_t thread, uint32_t site);
 void emit_printed(uint64_t op);
-void emit_fault(uint64_t op, uint32_t site, cudaError_t error, const char *text);
 void emit_progress_forced(const struct op *op);
-void emit_callback(bool begin, uint32_t thread, uint64_t op);
 void emit_thread_start(uint32_t thread, uint32_t parent, uint32_t site);
 void emit_thread_join(uint32_t thread, uint32_t joined);
-void emit_name(enum ssan_object object, uint64_t id, const char *text);
 /* The number of error findings, once all that is in the trace is judged; 0 without a session or
  * after 10 s. */
 uint64_t emit_query_findings(uint32_t thread);

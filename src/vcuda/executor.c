@@ -337,7 +337,7 @@ static void run_job(void)
     if (outcome == FAULTED) {
         fail(op);
     } else if (outcome == DONE) {
-        emit_closed(op);
+        emit_closed(op->id);
         queue_complete(op);
     } else {
         op->parked_at = device.progress;

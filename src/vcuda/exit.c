@@ -62,7 +62,7 @@ static void end_process(int code)
         device_unlock();
     }
     output_flush();
-    emit_exit((uint32_t)code & 0xff);
+    emit_finish((uint32_t)code & 0xff);
 }
 
 void exit_prepare(void)

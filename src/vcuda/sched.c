@@ -99,7 +99,7 @@ void sched_begin(struct op *op)
     switch (op->kind) {
     case SSAN_op_kind_RECORD:
     case SSAN_op_kind_WAIT:
-        emit_closed(op);
+        emit_closed(op->id);
         queue_complete(op);
         pthread_cond_broadcast(&device.changed);
         break;

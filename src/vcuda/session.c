@@ -9,7 +9,6 @@
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@ static struct {
     struct writer *writer;
     bool unread;      /* the schedule could not be read: another one is followed */
     struct plan plan; /* for good: the device follows it */
-    _Atomic(struct ssan_sink *) sink;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The schedule of the session, else of the environment, else eager. Tells of a word that it doesn't
@@ -108,7 +106,7 @@ static void open_locked(void)
     if (session.page->flags & CONTROL_SNAPSHOT) {
         snapshot_open(writer_path(session.writer), session.page->snapshot_limit_bytes);
     }
-    atomic_store(&session.sink, writer_sink(session.writer));
+    emit_to(writer_sink(session.writer));
     take_plan();
 }
 
@@ -122,28 +120,9 @@ void emit_open(void)
     pthread_mutex_unlock(&session.lock);
 }
 
-bool emit_is_on(void)
+void emit_finish(uint32_t code)
 {
-    return atomic_load_explicit(&session.sink, memory_order_acquire) != NULL;
-}
-
-void emit_put(const struct ssan_event *event)
-{
-    struct ssan_sink *sink = atomic_load_explicit(&session.sink, memory_order_acquire);
-    if (sink) {
-        ssan_put(sink, event);
-    }
-}
-
-void emit_exit(uint32_t code)
-{
-    struct ssan_event event = {.kind = SSAN_EV_exit, .exit = {.code = code}};
-    if (!emit_is_on()) {
-        return;
-    }
-    emit_put(&event);
-    atomic_store(&session.sink, NULL);
-    writer_finish(session.writer);
+    emit_exit(session.writer, code);
 }
 
 void emit_detach(void)
@@ -153,13 +132,13 @@ void emit_detach(void)
     if (session.writer) {
         writer_detach(session.writer);
     }
-    atomic_store(&session.sink, NULL);
+    emit_to(NULL);
     session.writer = NULL;
     session.tried = false;
 }
 
 uint64_t emit_query_findings(uint32_t thread)
 {
-    struct ssan_sink *sink = atomic_load(&session.sink);
+    struct ssan_sink *sink = emit_sink();
     return sink && session.page ? session_ask_findings(session.page, sink, thread) : 0;
 }
