@@ -253,9 +253,9 @@ static void stream_callback(CUstream stream, int status, void *user)
     pthread_mutex_unlock(&lock);
 }
 
-static const struct fake_kernel k = {"_Z1kPii", NULL, {8, 4}};
-static const struct fake_kernel spin = {"_Z4spinx", NULL, {8}};
-static const struct fake_kernel own_kernel = {"_Z2kpPi", NULL, {8}};
+static const struct fake_kernel k = {"_Z1kPii", NULL, {8, 4}, 0};
+static const struct fake_kernel spin = {"_Z4spinx", NULL, {8}, 0};
+static const struct fake_kernel own_kernel = {"_Z2kpPi", NULL, {8}, 0};
 static char *d, *d2, *pinned, *managed;
 static char pageable[1 << 20];
 static cudaStream_t s, n;

@@ -10,6 +10,7 @@ enum { DEVICES = 8 };
 static struct fake_context *primary[DEVICES];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct fake_context *current;
+static _Thread_local struct fake_context *below; /* a stack of two */
 static _Thread_local int device;
 
 struct fake_context *fake_current(void)
@@ -188,6 +189,26 @@ int cuCtxSetCurrent(CUcontext context)
     fake_enter(&call, SANITIZER_DRIVER_API, 303, "cuCtxSetCurrent", &context, NULL);
     current = (struct fake_context *)context;
     return fake_exit(&call, 0);
+}
+
+int cuCtxPushCurrent_v2(CUcontext context)
+{
+    below = current;
+    current = (struct fake_context *)context;
+    return 0;
+}
+
+int cuCtxPopCurrent_v2(CUcontext *context)
+{
+    *context = (CUcontext)current;
+    current = below;
+    below = NULL;
+    return 0;
+}
+
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    return 0;
 }
 
 int cuCtxGetCurrent(CUcontext *context)

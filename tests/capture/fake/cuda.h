@@ -21,11 +21,13 @@ typedef CUgraphExec cudaGraphExec_t;
 #define cudaStreamLegacy    CUDA_STREAM_LEGACY
 #define cudaStreamPerThread CUDA_STREAM_PER_THREAD
 
-/* A kernel: what it is called (mangled), what it does, the bytes of its parameters up to a 0. */
+/* A kernel: what it is called (mangled), what it does, the bytes of its parameters up to a 0. Its
+ * code holds `operation`, the lowest bits of an instruction (0: none that matters). */
 struct fake_kernel {
     const char *name;
     void (*body)(void **arguments);
     size_t sizes[8];
+    uint32_t operation;
 };
 
 /* -- switches -----------------------------------------------------------------------------------*/
@@ -37,12 +39,15 @@ void fake_release(void);
 void fake_fail(int code);
 /* All calls fail with `code` from here on, as after a device fault. */
 void fake_fault(int code);
-/* In a kernel's body: an access of the device, told to the patch of the launch if it has one. */
-void fake_access(const void *pointer, uint32_t size, uint32_t flags);
-/* Called instead of a device function: (user data of the launch, pc, address, bytes, flags). */
-typedef void fake_patch(void *user, uint64_t pc, const void *pointer, uint32_t size,
-                        uint32_t flags);
-void fake_set_patch(fake_patch *patch);
+/* The kernels of the program's module, up to NULL; before the first launch. */
+void fake_register(const struct fake_kernel *const *kernels);
+
+enum fake_access { FAKE_READ, FAKE_WRITE, FAKE_ATOMIC };
+
+/* In a kernel's body, in place of the device's own: its instruction number `instruction` accesses
+ * `size` bytes. The patch of the launch sees it, if there is one. */
+void fake_access(unsigned int instruction, const void *pointer, uint32_t size,
+                 enum fake_access access);
 
 /* -- the runtime --------------------------------------------------------------------------------*/
 
@@ -132,6 +137,9 @@ int cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
 int cuCtxDestroy_v2(CUcontext context);
 int cuCtxSetCurrent(CUcontext context);
 int cuCtxGetCurrent(CUcontext *context);
+int cuCtxPushCurrent_v2(CUcontext context);
+int cuCtxPopCurrent_v2(CUcontext *context);
+int cuThreadExchangeStreamCaptureMode(int *mode);
 int cuCtxSynchronize(void);
 int cuMemAlloc_v2(CUdeviceptr *pointer, size_t size);
 int cuMemFree_v2(CUdeviceptr pointer);

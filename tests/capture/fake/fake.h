@@ -50,6 +50,7 @@ struct fake_item {
     const struct fake_kernel *kernel;
     char arguments[128];
     const void *user; /* of the patches */
+    uint64_t threads;
     void (*host)(void *user);
     void (*callback)(CUstream stream, int status, void *user);
     void *host_user;
@@ -151,5 +152,17 @@ void fake_run_kernel(struct fake_item *item);
 void fake_run_copy(struct fake_item *item);
 void fake_run_set(struct fake_item *item);
 CUmodule fake_module(void);
+
+/* Place of a kernel among those registered; their number when it is none. */
+size_t fake_index(const struct fake_kernel *kernel);
+size_t fake_index_of_name(const char *name);
+const char *fake_cubin(size_t *size);
+
+/* Whether instructions of this kind are patched in the module. */
+bool fake_is_patched(uint32_t instruction);
+/* What the device patches do, src/capture/patches. */
+void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint32_t size,
+                       uint32_t access);
+void fake_patch_exit(const void *user, uint64_t threads);
 
 #endif

@@ -8,11 +8,12 @@
 
 enum { KERNELS = 64 };
 
+#define CODE UINT64_C(0x700000000000) /* where kernels lie, 4 KiB each */
+
 struct sanitizer_launch {
     const void *user;
 };
 
-static char cubin[] = "not a cubin";
 static int module_object;
 static struct {
     const struct fake_kernel *kernel;
@@ -21,7 +22,6 @@ static struct {
 static size_t loaded_count;
 static bool is_module_loaded;
 static atomic_ullong grid_ids = 10;
-static fake_patch *patch;
 static _Thread_local const struct fake_item *running;
 static uint32_t variable[64];
 
@@ -30,15 +30,12 @@ CUmodule fake_module(void)
     return (CUmodule)(void *)&module_object;
 }
 
-void fake_set_patch(fake_patch *function)
+void fake_access(unsigned int instruction, const void *pointer, uint32_t size,
+                 enum fake_access access)
 {
-    patch = function;
-}
-
-void fake_access(const void *pointer, uint32_t size, uint32_t flags)
-{
-    if (patch && running && running->user) {
-        patch((void *)(uintptr_t)running->user, UINT64_C(0x700000000010), pointer, size, flags);
+    if (running && running->user && fake_is_patched(SANITIZER_AT_GLOBAL_ACCESS)) {
+        uint64_t pc = CODE + fake_index(running->kernel) * 4096 + instruction * 16;
+        fake_patch_access(running->user, pc, pointer, size, access);
     }
 }
 
@@ -65,6 +62,9 @@ void fake_run_kernel(struct fake_item *item)
     if (item->kernel->body) {
         item->kernel->body(arguments);
     }
+    if (item->user && fake_is_patched(SANITIZER_AT_BLOCK_EXIT)) {
+        fake_patch_exit(item->user, item->threads);
+    }
     running = NULL;
 }
 
@@ -88,8 +88,10 @@ static const void *load(const struct fake_kernel *kernel)
     CUcontext context = (CUcontext)fake_current();
     if (!is_module_loaded) {
         is_module_loaded = true;
-        struct sanitizer_module_data data = {context, fake_module(), sizeof(cubin), cubin,
-                                             (CUlibrary)(void *)&module_object};
+        struct sanitizer_module_data data = {.context = context,
+                                             .module = fake_module(),
+                                             .library = (CUlibrary)(void *)&module_object};
+        data.cubin = fake_cubin(&data.cubin_size);
         fake_tell(SANITIZER_RESOURCE, SANITIZER_MODULE_LOADED, &data);
     }
     for (size_t i = 0; i < loaded_count; i++) {
@@ -150,7 +152,10 @@ static int launch(const struct request *request)
     if (result) {
         return result;
     }
-    struct fake_item item = {.run = fake_run_kernel, .kernel = request->kernel};
+    struct fake_item item = {.run = fake_run_kernel,
+                             .kernel = request->kernel,
+                             .threads =
+                                 (uint64_t)grid.x * grid.y * grid.z * block.x * block.y * block.z};
     copy_arguments(request, item.arguments, sizeof(item.arguments));
     struct sanitizer_launch handle = {NULL};
     struct sanitizer_launch_data data = {.context = (CUcontext)stream->context,

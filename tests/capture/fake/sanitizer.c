@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -15,7 +16,6 @@ struct sanitizer_subscriber {
     sanitizer_callback *callback;
     void *user;
     bool enabled[DOMAINS][IDS];
-    uint32_t patches; /* instructions of modules that are patched */
 };
 
 static struct sanitizer_subscriber subscriber;
@@ -162,12 +162,21 @@ void fake_tell_event(uint32_t id, struct fake_event *event, struct fake_context 
     fake_tell(SANITIZER_EVENTS, id, data);
 }
 
-/* -- patches: kept, never run; fake_access calls what fake_set_patch was given
- * --------------------*/
+/* -- patches of the one module
+ * ----------------------------------------------------------------------*/
+
+enum { INSTRUCTIONS = 41 };
+
+static bool wanted[INSTRUCTIONS], patched[INSTRUCTIONS];
+
+bool fake_is_patched(uint32_t instruction)
+{
+    return patched[instruction];
+}
 
 uint32_t sanitizerAddPatchesFromFile(const char *path, CUcontext context)
 {
-    return path && path[0] ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    return access(path, R_OK) == 0 ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
 }
 
 uint32_t sanitizerAddPatches(const void *image, CUcontext context)
@@ -178,20 +187,26 @@ uint32_t sanitizerAddPatches(const void *image, CUcontext context)
 uint32_t sanitizerPatchInstructions(uint32_t instruction, CUmodule module,
                                     const char *device_function)
 {
-    if (instruction == 0 || instruction > 40 || !device_function) {
+    if (instruction == 0 || instruction >= INSTRUCTIONS || !device_function) {
         return SANITIZER_INVALID_PARAMETER;
     }
-    subscriber.patches++;
+    wanted[instruction] = true;
     return SANITIZER_OK;
 }
 
+/* Without instructions that were named since the last time it does nothing, and says it is well. */
 uint32_t sanitizerPatchModule(CUmodule module)
 {
+    for (size_t i = 0; i < INSTRUCTIONS; i++) {
+        patched[i] |= wanted[i];
+        wanted[i] = false;
+    }
     return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
 }
 
 uint32_t sanitizerUnpatchModule(CUmodule module)
 {
+    memset(patched, 0, sizeof(patched));
     return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
 }
 
@@ -217,13 +232,12 @@ uint32_t sanitizerSetDeviceGraphData(CUgraphExec graph, struct sanitizer_stream 
     return SANITIZER_OK;
 }
 
-/* A kernel's code lies where its description does. */
 uint32_t sanitizerGetFunctionPcAndSize(CUmodule module, const char *function, uint64_t *pc,
                                        uint64_t *size)
 {
-    *pc = UINT64_C(0x700000000000);
-    *size = 4096;
-    return function ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    *pc = UINT64_C(0x700000000000) + fake_index_of_name(function) * 4096;
+    *size = 256;
+    return SANITIZER_OK;
 }
 
 uint32_t sanitizerGetCallbackPcAndSize(CUcontext context, const char *device_function, uint64_t *pc,
@@ -289,7 +303,7 @@ uint32_t sanitizerMemset(void *pointer, int value, size_t size, struct sanitizer
 
 uint32_t sanitizerStreamSynchronize(struct sanitizer_stream *stream)
 {
-    fake_wait(((struct fake_stream *)stream)->last);
+    fake_wait(stream ? ((struct fake_stream *)stream)->last : fake_last());
     return SANITIZER_OK;
 }
 

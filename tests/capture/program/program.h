@@ -14,9 +14,10 @@ int scenario_reset(void);
 int scenario_own_host_function(void);
 int scenario_failed_host_function(void);
 
-/* Kernels: what they read and write is told by fake_access only. */
-extern const struct fake_kernel kernel_scale; /* scale(float *, int) */
-extern const struct fake_kernel kernel_add;   /* ns::add<int>(int *, int *) */
+extern const struct fake_kernel kernel_scale;  /* scale(float *, int): reads and writes 32 */
+extern const struct fake_kernel kernel_add;    /* ns::add<int>(int *, int *): atomics, reads */
+extern const struct fake_kernel kernel_bytes;  /* bytes(char *): writes every second of 64 */
+extern const struct fake_kernel kernel_tensor; /* tensor(float *, float *): unseen reads */
 
 /* Launches one block of 32. */
 cudaError_t launch(const struct fake_kernel *kernel, void *first, void *second,

@@ -1,0 +1,95 @@
+/* What kernels access, by the device patches: the bytes, when they are known, what they prove. */
+#include "capture/program/program.h"
+
+static char *device, *second;
+static cudaStream_t stream, other;
+
+static void begin(void)
+{
+    cudaMalloc((void **)&device, 4096);
+    cudaMalloc((void **)&second, 4096);
+    cudaStreamCreateWithFlags(&stream, CUDA_STREAM_NON_BLOCKING);
+    cudaStreamCreateWithFlags(&other, CUDA_STREAM_NON_BLOCKING);
+}
+
+/* Reads and writes, atomics, single bytes; through a freed and a living block. */
+int scenario_accesses(void)
+{
+    begin();
+    launch(&kernel_scale, device, NULL, stream);
+    cudaStreamSynchronize(stream);
+    launch(&kernel_add, device, second, stream);
+    cudaStreamSynchronize(stream);
+    launch(&kernel_bytes, device + 1000, NULL, stream);
+    cudaStreamSynchronize(stream);
+    launch(&kernel_scale, NULL, NULL, stream); /* nothing */
+    return cudaStreamSynchronize(stream);
+}
+
+/* Neighbouring halves of one block: no conflict; the same half: one. */
+int scenario_disjoint(void)
+{
+    begin();
+    launch(&kernel_scale, device, NULL, stream);
+    launch(&kernel_scale, device + 128, NULL, other);
+    launch(&kernel_bytes, device + 256, NULL, stream);
+    launch(&kernel_bytes, device + 257, NULL, other);
+    return cudaDeviceSynchronize();
+}
+
+int scenario_overlapping(void)
+{
+    begin();
+    launch(&kernel_scale, device, NULL, stream);
+    launch(&kernel_scale, device + 124, NULL, other);
+    return cudaDeviceSynchronize();
+}
+
+/* Two that only update atomically may meet. */
+int scenario_atomics(void)
+{
+    begin();
+    launch(&kernel_add, device, second, stream);
+    launch(&kernel_add, device, second, other);
+    return cudaDeviceSynchronize();
+}
+
+/* A kernel whose accesses no patch can see: its operands, as may accesses. */
+int scenario_unseen(void)
+{
+    begin();
+    cudaMemsetAsync(device, 0, 64, stream);
+    launch(&kernel_tensor, device, second, other);
+    return cudaDeviceSynchronize();
+}
+
+/* More launches than there are records, in both streams and a thread of its own. */
+static void *many(void *unused)
+{
+    for (int i = 0; i < 3000; i++) {
+        launch(&kernel_scale, second, NULL, other);
+    }
+    cudaStreamSynchronize(other);
+    return NULL;
+}
+
+int scenario_many_launches(void)
+{
+    begin();
+    for (int i = 0; i < 3000; i++) {
+        launch(&kernel_scale, device, NULL, stream);
+    }
+    run_thread(many);
+    return cudaDeviceSynchronize();
+}
+
+/* Nobody waits: what has run is known all the same. */
+int scenario_unfinished(void)
+{
+    begin();
+    launch(&kernel_scale, device, NULL, stream);
+    cudaStreamSynchronize(stream);
+    fake_hold();
+    launch(&kernel_scale, device, NULL, stream);
+    return 0;
+}
