@@ -234,6 +234,9 @@ static void enter(struct thread *thread, const struct api_call *call,
     if (thread->depth == 0) {
         thread->has_site = false;
         thread->accepted = 0;
+        if (call->class == API_LAUNCH) {
+            observe_before_launch(thread->context);
+        }
     }
     if (thread->depth++ >= CALLS_DEPTH) {
         return;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define WAIT_MS       10u
-#define WAIT_LIMIT_MS 2000u /* of a launch for a record */
+#define WAIT_LIMIT_MS 2000u /* of a launch, for launches before it to end */
 
 static struct {
     struct observe_setup setup;
@@ -153,20 +153,15 @@ static bool is_asked_for(const struct observed_kernel *kernel)
            observe_plan_counts(observer.setup.plan, atomic_fetch_add(&observer.fitting, 1));
 }
 
-/* A record for the launch; waits for one, for a limited time. */
+/* A record for the launch. Where none is free, waiting here is of little use: the driver holds a
+ * lock that the thread which drains may need. */
 static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
     uint64_t threads = (uint64_t)launch->grid_x * launch->grid_y * launch->grid_z *
                        launch->block_x * launch->block_y * launch->block_z;
     uint64_t user = pool_begin(pool, op, kernel, launch->handle, threads);
-    uint64_t limit = user ? 0 : pool_now_ms() + WAIT_LIMIT_MS;
-    while (!user && pool_now_ms() < limit) {
-        /* The thread may be held up by a lock of the driver that this one holds: drain here. */
-        contexts_hurry();
-        if (!atomic_load(&pool->stream) || pool_drain(pool, &observer.sink) == 0) {
-            pool_wait(pool, WAIT_MS);
-        }
+    if (!user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
         user = pool_begin(pool, op, kernel, launch->handle, threads);
     }
     return user;
@@ -215,6 +210,19 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
         tell_lost(op);
     }
     return user != 0;
+}
+
+void observe_before_launch(CUcontext context)
+{
+    struct pool *pool = observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
+    if (!pool || !pool_is_pressed(pool)) {
+        return;
+    }
+    uint64_t limit = pool_now_ms() + WAIT_LIMIT_MS;
+    while (pool_is_pressed(pool) && pool_now_ms() < limit) {
+        contexts_hurry();
+        pool_wait(pool, WAIT_MS);
+    }
 }
 
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch)

@@ -310,6 +310,7 @@ static void free_pages(struct drain *drain)
     }
     if (count && copy_places(drain, pool->tail, pool->tail + count, true)) {
         pool->tail += count;
+        atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->control_copy->head));
     }
 }
 
@@ -356,6 +357,7 @@ static void free_records(struct drain *drain)
             pool->free_records[pool->free_tail++ % pool->record_count] = index;
         }
     }
+    pool->drains++;
     pthread_cond_broadcast(&pool->freed);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -364,12 +366,17 @@ static void run_drain(struct drain *drain)
 {
     struct pool *pool = drain->pool;
     if (!copy_back(drain, pool->progress_copy, pool->progress,
-                   pool->record_count * sizeof(struct patch_progress))) {
+                   pool->record_count * sizeof(struct patch_progress) +
+                       sizeof(struct patch_pool))) {
         return;
     }
     find_done(drain);
-    if (drain->done.count == 0 ||
-        !copy_back(drain, pool->control_copy, pool->control, sizeof *pool->control_copy)) {
+    if (drain->done.count > 0) {
+        /* once more: what ended launches have claimed since */
+        (void)copy_back(drain, pool->control_copy, pool->control, sizeof *pool->control_copy);
+    }
+    atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->control_copy->head));
+    if (drain->done.count == 0 || drain->has_failed) {
         return;
     }
     read_claims(drain);

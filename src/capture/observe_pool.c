@@ -94,11 +94,13 @@ static bool alloc_host(struct pool *pool)
 {
     pool->launches = mem_zalloc(pool->record_count, sizeof *pool->launches);
     pool->free_records = mem_zalloc(pool->record_count, sizeof *pool->free_records);
+    uint64_t progress_bytes = pool->record_count * sizeof(struct patch_progress);
+    if (!alloc_pinned(pool, &pool->progress_copy, progress_bytes + sizeof(struct patch_pool))) {
+        return false;
+    }
+    pool->control_copy = (struct patch_pool *)(pool->progress_copy + pool->record_count);
     return pool->launches && pool->free_records &&
-           alloc_pinned(pool, &pool->control_copy, sizeof *pool->control_copy) &&
            alloc_pinned(pool, &pool->ring_copy, pool->ring_size * sizeof *pool->ring_copy) &&
-           alloc_pinned(pool, &pool->progress_copy,
-                        pool->record_count * sizeof *pool->progress_copy) &&
            alloc_pinned(pool, &pool->templates, pool->record_count * sizeof *pool->templates) &&
            alloc_pinned(pool, &pool->records_copy, sizeof *pool->records_copy) &&
            alloc_pinned(pool, &pool->pages_copy, POOL_PAGES_AT_ONCE * PATCH_PAGE_BYTES);
@@ -123,6 +125,7 @@ static bool fill(struct pool *pool)
         pool->ring_copy[i].page = PATCH_PAGE_FIRST + i;
     }
     pool->control_copy->tail = pool->tail;
+    pool->pages_left = (uint32_t)pool->tail;
     for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
         pool->pages_copy[i] = PATCH_PAGE_SINK;
     }
@@ -175,7 +178,6 @@ void pool_destroy(struct pool *pool)
     if (!pool) {
         return;
     }
-    free_pinned(pool, pool->control_copy);
     free_pinned(pool, pool->ring_copy);
     free_pinned(pool, pool->progress_copy);
     free_pinned(pool, pool->templates);
@@ -254,6 +256,16 @@ void pool_joined(struct pool *pool, struct sanitizer_stream *stream)
     pthread_mutex_unlock(&pool->lock);
 }
 
+bool pool_is_pressed(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
+    bool is_pressed = free_records < pool->record_count / 8 ||
+                      (pool->running > 0 && pool->pages_left < pool->page_count / 4);
+    pthread_mutex_unlock(&pool->lock);
+    return is_pressed;
+}
+
 void pool_wait(struct pool *pool, unsigned milliseconds)
 {
     struct timespec until;
@@ -265,7 +277,8 @@ void pool_wait(struct pool *pool, unsigned milliseconds)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&pool->lock);
-    while (pool->free_head == pool->free_tail &&
+    uint64_t drains = pool->drains;
+    while (pool->drains == drains &&
            pthread_cond_timedwait(&pool->freed, &pool->lock, &until) != ETIMEDOUT) {
     }
     pthread_mutex_unlock(&pool->lock);

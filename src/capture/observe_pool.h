@@ -45,12 +45,14 @@ struct pool {
     uint32_t *free_records;       /* a ring; [free_head, free_tail) */
     uint64_t free_head, free_tail;
     uint64_t launch_count;
-    uint32_t running; /* records that are not free */
+    uint32_t running;            /* records that are not free */
+    _Atomic uint32_t pages_left; /* at the last drain */
+    uint64_t drains;
 
     pthread_mutex_t drain_lock;           /* one drains at a time; for what follows */
-    struct patch_pool *control_copy;      /* page-locked */
-    struct patch_place *ring_copy;        /* page-locked, the whole ring */
     struct patch_progress *progress_copy; /* page-locked */
+    struct patch_pool *control_copy;      /* right behind, as on the device */
+    struct patch_place *ring_copy;        /* page-locked, the whole ring */
     struct patch_launch *templates;       /* page-locked: each record as it begins */
     struct patch_launch *records_copy;    /* page-locked, one */
     uint32_t *pages_copy;                 /* page-locked, POOL_PAGES_AT_ONCE pages */
@@ -77,7 +79,9 @@ void pool_cancel(struct pool *pool, uint64_t user);
 void pool_joined(struct pool *pool, struct sanitizer_stream *stream);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
-/* Waits until a record is free, at most so long. */
+/* Launches in flight own nearly all records, or pages as far as that is known. */
+bool pool_is_pressed(struct pool *pool);
+/* Waits until something was drained, at most so long. */
 void pool_wait(struct pool *pool, unsigned milliseconds);
 
 /* Tells launches that have ended to the trace and takes back what they own; answers how many.
