@@ -4,6 +4,7 @@
  * trace, which are few (one a distinct call path). */
 #include "symbol/sites.h"
 
+#include "symbol/launch_stub.h"
 #include "symbol/object.h"
 #include "symbol/symbols.h"
 
@@ -173,30 +174,39 @@ static bool give_told(struct sites *sites, const struct told_frame *frame, uint3
     return give(self, &event);
 }
 
-/* Gives the frames of one return address; *depth counts on. Sets *main when the stack's last frame
- * was among them. */
+/* How far a stack has been given. */
+struct walk {
+    uint32_t depth; /* lines so far */
+    bool main_seen; /* its last frame was among them */
+    struct launch_stub stub;
+};
+
+/* Gives the frames of one return address. */
 static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
-                       uint32_t *depth, bool *main_seen,
-                       bool (*give)(void *self, const struct ssan_event *event), void *self)
+                       struct walk *walk, bool (*give)(void *self, const struct ssan_event *event),
+                       void *self)
 {
     struct symbol_frame frames[OBJECT_MAX_INLINED];
     const uint64_t *told = map_find(&sites->told_of, address);
     size_t i, count;
     if (told) {
-        return give_told(sites, &sites->told.items[*told], stack->site, (*depth)++, give, self);
+        return give_told(sites, &sites->told.items[*told], stack->site, walk->depth++, give, self);
     }
     count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
-    for (i = 0; i < count && !*main_seen; i++) {
+    for (i = 0; i < count && !walk->main_seen; i++) {
         struct ssan_event event;
         if (is_start_code(frames[i].function)) {
-            *main_seen = true;
+            walk->main_seen = true;
             break;
         }
-        event = line_event(stack->site, (*depth)++, &frames[i]);
+        if (launch_stub_hides(&walk->stub, &frames[i])) {
+            continue;
+        }
+        event = line_event(stack->site, walk->depth++, &frames[i]);
         if (!give(self, &event)) {
             return false;
         }
-        *main_seen = frames[i].function && strcmp(frames[i].function, "main") == 0;
+        walk->main_seen = frames[i].function && strcmp(frames[i].function, "main") == 0;
     }
     return true;
 }
@@ -232,8 +242,8 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
     size_t i;
     for (i = 0; i < sites->stacks.count; i++) {
         const struct stack *stack = &sites->stacks.items[i];
-        uint32_t depth = 0, k;
-        bool main_seen = false;
+        struct walk walk = {0};
+        uint32_t k;
         if (map_find(&sites->resolved, stack->site)) {
             continue;
         }
@@ -243,8 +253,8 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
             }
             continue;
         }
-        for (k = 0; k < stack->count && !main_seen; k++) {
-            if (!give_frame(sites, stack, stack->frames[k], &depth, &main_seen, give, self)) {
+        for (k = 0; k < stack->count && !walk.main_seen; k++) {
+            if (!give_frame(sites, stack, stack->frames[k], &walk, give, self)) {
                 return false;
             }
         }
@@ -255,6 +265,7 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
 bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame)
 {
     const struct stack *stack = NULL;
+    struct launch_stub stub = {0};
     bool named = false;
     size_t i = sites->stacks.count;
     while (!stack && i-- > 0) {
@@ -265,6 +276,9 @@ bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame)
         size_t count =
             symbols_resolve(sites->symbols, stack->frames[i], frames, OBJECT_MAX_INLINED);
         for (size_t k = 0; k < count; k++) {
+            if (launch_stub_hides(&stub, &frames[k])) {
+                continue;
+            }
             if (frames[k].file || (frames[k].function && !named)) {
                 *frame = frames[k];
                 named = true;
