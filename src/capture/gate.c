@@ -7,6 +7,7 @@
 #include "capture/gate.h"
 
 #include "capture/gate_abi.h"
+#include "capture/patch_abi.h"
 #include "trace/gate_words.h"
 
 #include "base/mem.h"
@@ -20,6 +21,7 @@
 #define NS_PER_MS     UINT64_C(1000000)
 
 static_assert(GATE_TABLE == GATE_MOST_HELD, "one number in two headers");
+static_assert(offsetof(struct patch_launch, gate) == GATE_OFFSET, "user data of either kind");
 
 struct gate {
     struct gate_words words;
@@ -233,9 +235,15 @@ void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
     }
 }
 
-uint64_t gate_address(void)
+/* In the launch's own stream, so it is there when the kernel begins. */
+void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch)
 {
-    return call.gate;
+    if (call.gate) {
+        void *place = (void *)(uintptr_t)(user + GATE_OFFSET);
+        (void)works(
+            self.api->copy_to_device_async(place, &call.gate, sizeof call.gate, launch->handle),
+            "placing of a gate");
+    }
 }
 
 void gate_node(const struct sanitizer_launch_data *launch)

@@ -39,10 +39,9 @@ void gate_context_end(CUcontext context);
 void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
                const struct sanitizer_launch_data *launch);
 
-/* The device address of the gate that holds the launch of the last gate_item of this thread, which
- * belongs at GATE_OFFSET of the launch's user data; 0: it is not held. Not alone: user data that
- * nobody else sets behind gate_item is right already. */
-uint64_t gate_address(void);
+/* Whoever gives the launch of the last gate_item of this thread other user data, at this device
+ * address, tells it here: the gate, if the launch has one, is put there too (GATE_OFFSET). */
+void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch);
 
 /* At the exit of the call that submitted the item, on the same thread; without one before, nothing
  * happens. */

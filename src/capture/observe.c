@@ -6,6 +6,7 @@
 #include "capture/observe.h"
 
 #include "capture/emit.h"
+#include "capture/gate.h"
 #include "capture/observe_contexts.h"
 #include "capture/observe_footprint.h"
 #include "capture/observe_module.h"
@@ -173,6 +174,9 @@ static bool set_user(const struct sanitizer_launch_data *launch, uint64_t user)
     uint32_t result = observer.setup.api->set_launch_callback_data(
         launch->launch, launch->function, launch->handle, (void *)(uintptr_t)user);
     pthread_mutex_unlock(&observer.patch_lock);
+    if (result == SANITIZER_OK) {
+        gate_attach(user, launch);
+    }
     return result == SANITIZER_OK;
 }
 

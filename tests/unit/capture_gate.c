@@ -339,13 +339,18 @@ static void test_with_accesses(void **state)
     assert_int_equal(asked.patched, 0);
     launch(1, 1);
     assert_true(asked.data_set);
-    assert_int_equal(gate_address(), (uintptr_t)asked.data);
-    assert_int_equal(((const struct gate_block *)asked.data)->self, gate_address());
+    const struct sanitizer_launch_data held = {.handle = STREAM1}, other = {.handle = STREAM2};
+    uint64_t record[16] = {0};
+    gate_attach((uintptr_t)record, &held);
+    assert_ptr_equal(asked.copied, STREAM1);
+    assert_int_equal(record[GATE_OFFSET / 8], (uintptr_t)asked.data);
+    assert_int_equal(((const struct gate_block *)asked.data)->self, (uintptr_t)asked.data);
     gate_call_end();
-    assert_int_equal(gate_address(), 0);
+    record[GATE_OFFSET / 8] = 0;
     launch(2, 2);
     assert_false(asked.data_set);
-    assert_int_equal(gate_address(), 0);
+    gate_attach((uintptr_t)record, &other);
+    assert_int_equal(record[GATE_OFFSET / 8], 0);
     gate_call_end();
 }
 
