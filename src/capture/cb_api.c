@@ -37,27 +37,27 @@ static CUcontext synced_context(const struct call_frame *frame, CUcontext curren
 }
 
 /* A join, at entry: it binds to what its object is now (R-EVENT-3). */
-static void enter_join(struct thread *thread, const struct call_frame *frame)
+static void enter_join(struct thread *thread, const struct call_frame *frame, CUcontext current)
 {
     struct caller caller;
     const struct event_facts *event;
     const struct cuda_stream_params *stream = frame->params;
-    if (thread->sync || !thread->context) {
-        return; /* told already; or no context, so nothing was ever submitted */
+    if (thread->sync || !current) {
+        return; /* told already; or there is none, and the driver's call will know it */
     }
     caller = calls_caller(thread);
     emit_lock();
     if (frame->call->class == API_STREAM_SYNC) {
-        begin_sync(thread, SSAN_sync_kind_STREAM,
-                   handles_stream_argument(thread->context, stream->stream, frame->call->per_thread,
-                                           caller),
-                   caller);
+        begin_sync(
+            thread, SSAN_sync_kind_STREAM,
+            handles_stream_argument(current, stream->stream, frame->call->per_thread, caller),
+            caller);
     } else if (frame->call->class == API_EVENT_SYNC) {
         event = handles_find_event(((const struct cuda_event_params *)frame->params)->event);
         begin_sync(thread, SSAN_sync_kind_EVENT, event ? event->id : 0, caller);
     } else {
         begin_sync(thread, SSAN_sync_kind_DEVICE,
-                   handles_context(synced_context(frame, thread->context)), caller);
+                   handles_find_context(synced_context(frame, current)), caller);
     }
     emit_unlock();
 }
@@ -247,7 +247,7 @@ static void enter(struct thread *thread, const struct api_call *call,
     case API_STREAM_SYNC:
     case API_EVENT_SYNC:
     case API_CONTEXT_SYNC:
-        enter_join(thread, frame);
+        enter_join(thread, frame, data->context);
         break;
     case API_HOST_FUNC:
     case API_CALLBACK:

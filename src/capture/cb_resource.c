@@ -64,6 +64,7 @@ static void on_context(uint32_t id, CUcontext context)
         gate_context_end(context);
     } else if (id == SANITIZER_CONTEXT_DESTROY_FINISHED) {
         end_blocks(context);
+        thread->context = thread->context == context ? NULL : thread->context;
         emit_lock();
         handles_remove_context(context);
         emit_unlock();

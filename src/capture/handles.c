@@ -71,12 +71,21 @@ void handles_remove_context(CUcontext context)
     }
 }
 
-uint32_t handles_context(CUcontext context)
+uint32_t handles_find_context(CUcontext context)
 {
     for (size_t i = 0; context && i < tables.contexts.count; i++) {
         if (tables.contexts.items[i].context == context) {
             return (uint32_t)i + 1;
         }
+    }
+    return 0;
+}
+
+uint32_t handles_context(CUcontext context)
+{
+    uint32_t id = handles_find_context(context);
+    if (id) {
+        return id;
     }
     if (!context || !VEC_PUSH(&tables.contexts, (struct context_facts){.context = context})) {
         return 1;

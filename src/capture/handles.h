@@ -28,6 +28,8 @@ void handles_add_context(CUcontext context, struct sanitizer_stream *legacy);
 void handles_remove_context(CUcontext context);
 /* The id of a context, made when it is new. NULL: the first one. */
 uint32_t handles_context(CUcontext context);
+/* 0: not known, or destroyed. */
+uint32_t handles_find_context(CUcontext context);
 
 /* A stream was made: by a call of the program with these flags, or (public NULL) by the driver, as
  * a default stream or, `is_internal`, for itself. */
