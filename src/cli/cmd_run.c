@@ -73,6 +73,7 @@ static int run_program(const struct options *options)
         .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
                    .shadow_limit_bytes = options->shadow_limit},
         .kept = options->trace,
+        .kept_limit_bytes = options->trace_limit,
         .directory = getcwd(directory, sizeof directory) ? directory : "",
         .documented = options->documented,
         .live = options->live != LIVE_NEVER && !options->quiet,

@@ -28,6 +28,7 @@ enum ssan_status feed_open(struct feed *feed, const char *path, const struct fee
     memset(feed, 0, sizeof *feed);
     feed->documented = options->documented;
     feed->folder = options->folder;
+    feed->limit_bytes = options->limit_bytes;
     feed->path = mem_strdup(path);
     feed->engine = engine_create(options->engine);
     if (options->directory) {
@@ -78,9 +79,21 @@ static void blame_trace(struct feed *feed)
     damage(feed);
 }
 
+static void answer(struct feed *feed, const struct ssan_event *event)
+{
+    if (event->kind == SSAN_EV_query_findings && feed->folder) {
+        folder_answer(feed->folder, event->query_findings.request,
+                      feed_count(feed, SEVERITY_ERROR));
+    }
+}
+
 /* Gives an event to everybody; false when the feed can't go on. */
 static bool take(struct feed *feed, struct ssan_event *event)
 {
+    if (feed->full) {
+        answer(feed, event);
+        return true;
+    }
     names_tidy(&feed->names, event);
     if (feed->sites) {
         sites_shorten(feed->sites, event);
@@ -108,10 +121,10 @@ static bool take(struct feed *feed, struct ssan_event *event)
         feed->gates.by_partner += event->gate.end == SSAN_gate_end_PARTNER;
         feed->gates.by_limit += event->gate.end == SSAN_gate_end_LIMIT;
         feed->gates.submitted = event->gate.until != 0;
-    } else if (event->kind == SSAN_EV_query_findings && feed->folder) {
-        folder_answer(feed->folder, event->query_findings.request,
-                      feed_count(feed, SEVERITY_ERROR));
     }
+    answer(feed, event);
+    feed->full =
+        feed->limit_bytes && feed->keeper && keeper_bytes(feed->keeper) > feed->limit_bytes;
     return true;
 }
 
@@ -171,7 +184,7 @@ void feed_finish(struct feed *feed)
     if (feed->keeper) {
         struct keeper *keeper = feed->keeper;
         feed->keeper = NULL;
-        keeper_close(keeper, feed->state == FEED_WHOLE, &feed->keep_error);
+        keeper_close(keeper, feed->state == FEED_WHOLE && !feed->full, &feed->keep_error);
     }
     if (judged && engine_finish(feed->engine, &feed->error) != SSAN_OK) {
         blame_trace(feed);

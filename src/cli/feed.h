@@ -1,7 +1,7 @@
 /* One trace on its way: from a reader into an engine, and for live traces into a kept copy too.
  *
- * Invariant: engine, kept copy and sites have taken exactly the events that were read. One thread.
- */
+ * Invariant: engine, kept copy and sites have taken the same events: all that were read, or those
+ * up to the limit of the copy. One thread. */
 #ifndef SSAN_CLI_FEED_H
 #define SSAN_CLI_FEED_H
 
@@ -39,6 +39,8 @@ struct feed {
     enum feed_state state;
     struct ssan_error error;      /* FEED_DAMAGED */
     struct ssan_error keep_error; /* status SSAN_OK: the copy is good */
+    uint64_t limit_bytes;         /* of the copy; 0: none */
+    bool full;                    /* it has been reached: engine and copy take no more */
     bool documented;              /* severities to count for query_findings */
     bool has_process;             /* a `process` event was seen: not a hand-written listing */
     uint64_t events;
@@ -50,6 +52,7 @@ struct feed {
 struct feed_options {
     const struct engine_options *engine;
     const char *kept_path; /* where the copy goes; NULL: none */
+    uint64_t limit_bytes;  /* of the copy: behind it nothing is taken; 0: none */
     const char *directory; /* sites are resolved against it; NULL: not at all */
     struct folder *folder;
     bool documented;

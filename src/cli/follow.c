@@ -62,8 +62,12 @@ static bool look_for_traces(struct follow *follow)
         char kept[4200];
         struct feed feed;
         struct ssan_error err = {0};
-        struct feed_options how = {&options->engine, kept, options->directory, &follow->folder,
-                                   options->documented};
+        struct feed_options how = {.engine = &options->engine,
+                                   .kept_path = kept,
+                                   .limit_bytes = options->kept_limit_bytes,
+                                   .directory = options->directory,
+                                   .folder = &follow->folder,
+                                   .documented = options->documented};
         kept_path(follow, follow->feeds.count, kept, sizeof kept);
         if (feed_open(&feed, path, &how, &err) != SSAN_OK) {
             follow_add_reason(follow, "a trace could not be read (%s)", err.text);

@@ -19,6 +19,7 @@ struct follow_options {
     char **arguments; /* of the program */
     struct folder_options folder;
     struct engine_options engine;
+    uint64_t kept_limit_bytes; /* of each copy; 0: none */
     const char *kept; /* where the copy of the first trace goes, the n-th to `kept`.n; NULL: into
                          the folder */
     const char *directory; /* sites are resolved against it; NULL: not at all */

@@ -91,12 +91,18 @@ static void tell_losses(struct report *report, const struct judge *judge, struct
         snprintf(text, sizeof text, "the trace could not be kept (%s)", feed->keep_error.text);
         add_reason(report, text);
     }
+    if (feed->full) { /* what it left open is behind the limit */
+        add_reason(report,
+                   "the trace reached its limit (--trace-limit), behind which nothing was seen");
+        report->run.open_operations = 0;
+    }
     if (!feed->has_process) { /* written by hand: what it says is all there is */
         report->run.source = SSAN_producer_LISTING;
         report->run.accesses = SSAN_accesses_EXACT;
     }
-    report->run.cut = feed->state == FEED_CUT || (feed->state == FEED_WHOLE && feed->has_process &&
-                                                  !engine_totals(feed->engine)->exited);
+    report->run.cut = !feed->full &&
+                      (feed->state == FEED_CUT || (feed->state == FEED_WHOLE && feed->has_process &&
+                                                   !engine_totals(feed->engine)->exited));
     report->run.trace_bytes = reader_bytes(feed->reader);
 }
 

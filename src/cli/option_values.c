@@ -346,6 +346,8 @@ error_t options_take(struct reading *reading, int key, const char *word)
         return take_size(reading, key, word, &options->shadow_limit);
     case KEY_DEVICE_MEMORY:
         return take_size(reading, key, word, &options->device_memory);
+    case KEY_TRACE_LIMIT:
+        return take_size(reading, key, word, &options->trace_limit);
     case KEY_KERNEL:
     case KEY_EXCLUDE_KERNEL:
         return take_kernel(reading, key, word);

@@ -272,6 +272,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     memset(options, 0, sizeof *options);
     options->schedule = "eager";
     options->accesses = SSAN_accesses_EXACT;
+    options->trace_limit = UINT64_C(16) << 30;
     options->time_seconds = 60;
     options->repeat = 1;
     options->limit = 1000;

@@ -25,7 +25,8 @@ struct keeper {
     ZSTD_CCtx *zstd;
     unsigned char *raw, *packed;
     size_t raw_bytes, raw_room, packed_room;
-    uint32_t events; /* in `raw` */
+    uint32_t events;  /* in `raw` */
+    uint64_t written; /* to the file */
     struct kept_end totals;
     struct ssan_error failure; /* status SSAN_OK: none yet */
 };
@@ -41,6 +42,7 @@ static void write_all(struct keeper *keeper, const void *from, size_t bytes)
                       "%s: %s; the trace kept there is cut off", keeper->path, strerror(errno));
         } else if (done > 0) {
             at += done;
+            keeper->written += (uint64_t)done;
             bytes -= (size_t)done;
         }
     }
@@ -159,6 +161,11 @@ void keeper_put(struct keeper *keeper, const struct ssan_event *event)
         keeper->raw_bytes += bytes;
         keeper->events++;
     }
+}
+
+uint64_t keeper_bytes(const struct keeper *keeper)
+{
+    return keeper->written;
 }
 
 enum ssan_status keeper_close(struct keeper *keeper, bool whole, struct ssan_error *err)

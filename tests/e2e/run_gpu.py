@@ -160,6 +160,20 @@ def live():
     check("so far" not in done.stderr, done.stderr)
 
 
+def disk_bound():
+    """A trace at its limit ends there: what came before counts, the run is incomplete, and says why."""
+    many = build_once(WORK / "many", PROGRAMS / "nasty_many.cu")
+    kept = WORK / "many.ssan"
+    done = execute([TOOL, "run", "--trace-limit", "20K", "--trace", kept, "--", many])
+    check(done.returncode == 67 and "no error, but the trace reached its limit (--trace-limit)" in done.stderr, done.stderr)
+    check(20000 < kept.stat().st_size < 200000, f"{kept.stat().st_size} bytes")
+    operations = int(re.search(r"(\d+) operations", done.stderr)[1])
+    check(0 < operations < 9001, done.stderr)
+    done = execute([TOOL, "check", kept])
+    check(done.returncode == 67 and f" {operations} operations" in done.stderr, done.stderr)
+    check(execute([TOOL, "run", "--trace-limit", "1G", "--", many]).returncode == 0, "below its limit")
+
+
 def doctor():
     expect(["doctor"], 69, "device patches   missing", "capture.so", "make capture")
     expect(["doctor"], 69, "CUDA_LAUNCH_BLOCKING is set", env={"CUDA_LAUNCH_BLOCKING": "1"})
@@ -167,7 +181,7 @@ def doctor():
 
 def main():
     tally = Tally("gpu")
-    for function in (environment, plan, virtual_environment, refused, missing, toolkits, report, live, doctor):
+    for function in (environment, plan, virtual_environment, refused, missing, toolkits, report, live, disk_bound, doctor):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 
