@@ -21,6 +21,8 @@ GATED = {"seed": ("seed-no-wait", "seed-wait"),
             {"04": "04_event_off_by_one", "05": "05_wait_before_record", "01": "01_ring_reclaim", "06": "06_nonblocking_vs_legacy",
              "10": "10_pingpong_guard"}.items()}}
 NOT_GATED = "08_caching_reuse-racy-plain"
+# Errors of the others that can't be gated: 06 also uploads by a copy, in front of which there is no kernel.
+ALSO_NOT_GATED = {"06": 1}
 REPAIRED_RUNS = 20
 WRONG = 2  # the exit code of a program whose numbers are wrong
 
@@ -62,7 +64,9 @@ class Gates:
             print(f"{case:<5} {f['rule']:<9} {w.get('kind')}: exit {((w.get('exit') or {}).get('got') or {}).get('code')}, {' '.join(w.get('replay') or [])[:160]} {w.get('detail') or ''}", flush=True)
         check(done.returncode == 66 and found, f"expected errors, 66\n{done.about}")
         commands = [f["witness"]["replay"] for f in found if f.get("witness") and f["witness"]["kind"] == "shown"]
-        check(len(commands) == len(found), f"{len(commands)} of {len(found)} were shown\n{done.about}")
+        not_gated = sum((f.get("witness") or {}).get("kind") == "no-gate" for f in found)
+        check(commands and not_gated == ALSO_NOT_GATED.get(case, 0) and len(commands) + not_gated == len(found),
+              f"{len(commands)} of {len(found)} were shown\n{done.about}")
         for number, words in enumerate(commands):
             again = reported(f"{case}-again-{number}", *words[1:])
             check(again.report["run"]["exit"]["code"] == WRONG, f"{' '.join(words)} does not show it\n{again.about}")
