@@ -208,7 +208,8 @@ static error_t take_gate(struct reading *reading, const char *word)
 static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
 {
     unsigned value = 0;
-    error_t error = take_number(reading, key, word, MOST_LAUNCHES, &value);
+    error_t error =
+        strcmp(word, "0") == 0 ? 0 : take_number(reading, key, word, MOST_LAUNCHES, &value);
     if (!error) {
         *number = value;
     }

@@ -165,7 +165,11 @@ static void gpu_options(void **state)
     refused("--kernel= x", NULL, "--kernel takes a pattern");
     refused("--window later x", NULL, "it takes profiler, nvtx:NAME");
     refused("--window nvtx: x", NULL, "it takes profiler, nvtx:NAME");
-    refused("--launch-skip 0 x", NULL, "from 1 to");
+    refused("--launch-skip -1 x", NULL, "from 1 to");
+    assert_int_equal(read_words(&options, VERB_RUN, "--launch-skip 0 --launch-count 0", NULL, &err),
+                     SSAN_OK);
+    assert_int_equal(options.launch_skip + options.launch_count, 0);
+    options_finish(&options);
     refused("--device-memory 1Q x", NULL, "--device-memory takes a size");
     refused("--live often x", NULL, "it takes auto, always, never");
 }
