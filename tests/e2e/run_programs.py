@@ -100,6 +100,13 @@ def meets(report, f, want):
     return True
 
 
+def seen_in(report, findings):
+    """What there is instead, a line each."""
+    names = {b["id"]: b["name"] for b in report["buffers"]}
+    return "".join(f"  seen: {f['severity']} {f['rule']} {names.get(f['buffer'])!r} "
+                   + " ".join(f"[{r['begin']},{r['end']})" for r in f["ranges"]) + f" {f['message']}\n" for f in findings)
+
+
 def holds(program, block, *schedule):
     result = run(program, *schedule, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))))
     for verdict in block.get("VERDICT", []):
@@ -122,7 +129,7 @@ def holds(program, block, *schedule):
     folded = [g for f in top for g in f["folded"]]
     for want in wanted:
         pool = folded if want["folded"] else top
-        check(any(meets(result.report, f, want) for f in pool), f"no such finding: {want}\n{result.err}")
+        check(any(meets(result.report, f, want) for f in pool), f"no such finding: {want}\n{seen_in(result.report, pool)}{result.err}")
     for f in top:
         if f["severity"] != "advice":
             check(any(meets(result.report, f, w) for w in wanted if not w["folded"]), f"unexpected: {f['message']}\n{result.about()}")

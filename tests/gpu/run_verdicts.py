@@ -6,6 +6,7 @@ virtual device, whatever it is (../e2e/run_programs.py). A block that names a sc
 is skipped. Other options: devices.py.
 """
 import pathlib
+import shlex
 import sys
 
 import devices
@@ -14,8 +15,17 @@ import run_programs
 from harness import Skip, Tally, check, work_folder
 
 WORK = work_folder("verdicts")
-VIRTUAL_ONLY = {  # by name of the case: why a GPU gives another verdict
-    "memory_freed_device -DOUTSIDE": "a GPU maps whole pages, so the access behind the block does not fault",
+FAULTS = {"VERDICT": ["incomplete"], "EXIT": ["67"], "SAYS": ["illegal address"], "FINDING": []}
+# By name of the case: why a GPU gives another verdict, and what it is; without one the case is skipped.
+OTHERWISE = {
+    "memory_freed_device -DOUTSIDE": ("a GPU maps whole pages, so the access behind the block does not fault", None),
+    "memory_freed_device -DREAD": ("the pages are still mapped: the kernel does not fault, and reads all",
+                                   {"FINDING": ["error SSAN-USE-AFTER-FREE 'p' [0,16384) then=kernel:take"]}),
+    "memory_freed_device -DWRITE": ("the same", {"FINDING": ["error SSAN-USE-AFTER-FREE 'p' [0,16384) then=kernel:fill"]}),
+    "memory_freed_device -DPINNED": ("the kernel faults, and what it recorded is gone with its context", FAULTS),
+    "nasty_generations -DAFTER_FREE": ("the same", FAULTS),
+    "memory_freed_pinned -DSET": ("the driver refuses the address, nothing is enqueued", None),
+    "nasty_symbols -DCONSTANT": ("reads of constant memory are no global accesses, and are not seen", None),
 }
 
 
@@ -52,12 +62,26 @@ def name_of(path, variant):
 
 def judged(path, variant, number, block):
     name = name_of(path, variant)
-    if name in VIRTUAL_ONLY:
-        raise Skip(VIRTUAL_ONLY[name])
-    if any("--schedule" in text for text in block.get("RUN", [])):
-        raise Skip("the block names a schedule of the virtual device")
+    why, words = OTHERWISE.get(name, ("", {}))
+    if words is None:
+        raise Skip(why)
+    for option, reason in (("--schedule", "the block names a schedule of the virtual device"),
+                           ("--threads strict", "strict threads are for the virtual device only")):
+        if any(option in text for text in block.get("RUN", [])):
+            raise Skip(reason)
     needs_gpu()
-    run_programs.holds(compiled(path, variant, number), block, "--device", "gpu")
+    program, block = compiled(path, variant, number), {**block, **words}
+    if "STDOUT" in block:
+        block["STDOUT"] = [line for line in block["STDOUT"] if printed(program, block, line)]
+    run_programs.holds(program, block, "--device", "gpu")
+
+
+def printed(program, block, line):
+    """Whether the program prints the line here without the tool; if not the real device is right, and the line is told."""
+    done = execute([program, *shlex.split(" ".join(block.get("ARGS", [])))])
+    if line not in done.stdout.splitlines():
+        print(f"{program.name}: without the tool {done.stdout.splitlines()[:3]}, not {line!r}", flush=True)
+    return line in done.stdout.splitlines()
 
 
 def main():
