@@ -7,6 +7,7 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
+#include "capture/observe.h"
 #include "trace/annotation.h"
 
 void annotate_name(const void *object, const char *text)
@@ -24,6 +25,23 @@ void annotate_name(const void *object, const char *text)
     emit_unlock();
 }
 
+/* Waits until all that was submitted has run, so that its accesses are in the trace; host threads
+ * learn nothing from it. Not inside of a host function, which the device waits for. */
+static void wait_for_accesses(const struct thread *thread)
+{
+    struct sanitizer_stream *handle = NULL;
+    CUcontext context = NULL;
+    bool more = thread->callback == 0;
+    for (size_t cursor = 0; more;) {
+        emit_lock();
+        more = handles_next_stream(&cursor, &context, &handle);
+        emit_unlock();
+        if (more && capture_api.stream_synchronize(handle) == SANITIZER_OK) {
+            observe_joined(context, handle);
+        }
+    }
+}
+
 uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const void *pool,
                        const char *text)
 {
@@ -37,6 +55,7 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     if (kind == SSAN_ANNOTATE_NAME_POINTER) {
         annotate_name(object, text);
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
+        wait_for_accesses(thread);
         return capture_ask_findings(thread->id);
     } else if (annotation_event(&annotation, thread->id,
                                 annotation_has_site(kind) ? calls_site(thread) : 0, &event)) {

@@ -36,14 +36,15 @@ static CUcontext synced_context(const struct call_frame *frame, CUcontext curren
     return has_name && *named ? *named : current;
 }
 
-/* A join, at entry: it binds to what its object is now (R-EVENT-3). */
+/* A join, at entry: it binds to what its object is now (R-EVENT-3). What needs the context is told
+ * at the driver's call where a thread's first call is a join: the runtime sets it in between. */
 static void enter_join(struct thread *thread, const struct call_frame *frame, CUcontext current)
 {
     struct caller caller;
     const struct event_facts *event;
     const struct cuda_stream_params *stream = frame->params;
-    if (thread->sync || !current) {
-        return; /* told already; or there is none, and the driver's call will know it */
+    if (thread->sync) {
+        return; /* told already */
     }
     caller = calls_caller(thread);
     emit_lock();

@@ -253,6 +253,19 @@ struct sanitizer_stream *handles_of_stream(uint32_t id)
     return NULL;
 }
 
+bool handles_next_stream(size_t *cursor, CUcontext *context, struct sanitizer_stream **handle)
+{
+    while (*cursor < tables.streams.count) {
+        const struct stream_facts *facts = &tables.streams.items[(*cursor)++];
+        if (facts->handle && facts->id) {
+            *context = facts->context;
+            *handle = facts->handle;
+            return true;
+        }
+    }
+    return false;
+}
+
 void handles_capture(bool begins)
 {
     if (begins) {

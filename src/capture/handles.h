@@ -10,6 +10,7 @@
 #include "trace/event.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Who asks, for the events. */
@@ -44,6 +45,8 @@ uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_th
                                  struct caller caller);
 /* The unique handle of a stream of the trace; NULL once it is destroyed. */
 struct sanitizer_stream *handles_of_stream(uint32_t id);
+/* The next stream of the trace that lives, from *cursor (0) on; false behind the last. */
+bool handles_next_stream(size_t *cursor, CUcontext *context, struct sanitizer_stream **handle);
 /* A capture into a graph begins, ends: meanwhile calls may add nodes and submit nothing. */
 void handles_capture(bool begins);
 bool handles_is_capturing(void);
