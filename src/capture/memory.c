@@ -33,6 +33,9 @@ static size_t first_behind(uint64_t address)
 
 static void remove_at(size_t at, size_t count)
 {
+    if (count == 0) {
+        return;
+    }
     memmove(&memory.blocks.items[at], &memory.blocks.items[at + count],
             (memory.blocks.count - at - count) * sizeof *memory.blocks.items);
     memory.blocks.count -= count;

@@ -66,7 +66,7 @@ int scenario_unseen(void)
 /* More launches than there are records, in both streams and a thread of its own. */
 static void *many(void *unused)
 {
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1000; i++) {
         launch(&kernel_scale, second, NULL, other);
     }
     cudaStreamSynchronize(other);
@@ -76,7 +76,7 @@ static void *many(void *unused)
 int scenario_many_launches(void)
 {
     begin();
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1000; i++) {
         launch(&kernel_scale, device, NULL, stream);
     }
     run_thread(many);

@@ -52,7 +52,7 @@ int scenario_two_threads(void)
     return cudaDeviceSynchronize();
 }
 
-enum { THREADS = 4, ROUNDS = 500 };
+enum { THREADS = 4, ROUNDS = 200 };
 
 static void host(void *user)
 {

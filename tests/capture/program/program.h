@@ -19,6 +19,8 @@ extern const struct fake_kernel kernel_add;    /* ns::add<int>(int *, int *): at
 extern const struct fake_kernel kernel_bytes;  /* bytes(char *): writes every second of 64 */
 extern const struct fake_kernel kernel_tensor; /* tensor(float *, float *): unseen reads */
 
+/* Runs a scenario; its exit code, 2 when there is none of this name. */
+int program_run(const char *scenario);
 /* Launches one block of 32. */
 cudaError_t launch(const struct fake_kernel *kernel, void *first, void *second,
                    cudaStream_t stream);
