@@ -208,7 +208,7 @@ static void add_scope(struct strbuf *out, const struct report *report)
         "not observed", "as annotated", "at guarded pages only", "precise", "as compiled in"};
     const struct run_info *run = &report->run;
     strbuf_printf(out, "; device accesses %s", device[run->accesses]);
-    if (run->observed) {
+    if (run->observed && run->accesses != SSAN_accesses_OFF) {
         strbuf_printf(out, " (%s)", run->observed);
     }
     if (report->totals.footprints > 0 && run->accesses == SSAN_accesses_EXACT) {

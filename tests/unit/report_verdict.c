@@ -178,6 +178,10 @@ static void scope_is_named(void **state)
     assert_non_null(strstr(line.text, "; device accesses exact (kernels a*), 2 kernels by their "
                                       "arguments only, host accesses as annotated"));
     strbuf_clear(&line);
+    report.run.accesses = SSAN_accesses_OFF;
+    verdict_line(&line, &report, &verdict);
+    assert_non_null(strstr(line.text, "; device accesses not observed, host accesses"));
+    strbuf_clear(&line);
     report.run.threads_strict = true;
     report.run.order_documented = true;
     verdict_line(&line, &report, &verdict);
