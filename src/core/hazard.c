@@ -81,6 +81,7 @@ static bool add_new(struct hazards *hazards, uint64_t hash, struct hazard_key ke
     if (!VEC_RESERVE(&hazards->items, hazards->items.count + 1) ||
         !VEC_RESERVE(&hazards->keys, hazards->keys.count + 1) ||
         !VEC_RESERVE(&hazards->last, hazards->last.count + 1) ||
+        !VEC_RESERVE(&hazards->sorted, hazards->items.count + 1) || /* so that sorting can't fail */
         !map_set(&hazards->index, hash, hazards->items.count)) {
         ranges_finish(&hazard->bytes);
         return false;
@@ -143,11 +144,7 @@ static int by_position(const void *left, const void *right)
 
 const struct hazard *hazards_sorted(struct hazards *hazards, size_t *count)
 {
-    *count = 0;
     if (hazards->stale) {
-        if (!VEC_RESERVE(&hazards->sorted, hazards->items.count)) {
-            return NULL;
-        }
         hazards->sorted.count = hazards->items.count;
         if (hazards->items.count > 0) {
             memcpy(hazards->sorted.items, hazards->items.items,

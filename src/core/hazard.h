@@ -30,8 +30,7 @@ struct hazards {
 
 /* Takes over hazard->bytes (also on failure). False when out of memory. */
 bool hazards_add(struct hazards *hazards, struct hazard_key key, struct hazard *hazard);
-/* By position of `then`; valid until the next add. NULL with *count 0 when empty or out of memory.
- */
+/* By position of `then`; valid until the next add. */
 const struct hazard *hazards_sorted(struct hazards *hazards, size_t *count);
 uint64_t hazards_bytes(const struct hazards *hazards);
 void hazards_finish(struct hazards *hazards);
