@@ -157,7 +157,7 @@ static int print(struct result *result, const struct explore_run *run)
     decide(result);
     explore_wrong(&count, &result->facts);
     if (options->quiet && !options->output) {
-        strbuf_printf(&text, "%s\n", strbuf_text(&count));
+        /* the verdict has the count */
     } else if (options->format == FORMAT_JSON) {
         text.failed |= !explore_json(&text, &result->facts, &result->report, &result->verdict,
                                      options->with_addresses);
@@ -171,10 +171,14 @@ static int print(struct result *result, const struct explore_run *run)
                                  "with `streamsan cc`\n");
     } else {
         report_short(&text, &result->report, judge_wants_color(options, STDERR_FILENO));
-        explore_text(&text, &result->facts, options->verbose);
+        if (options->format == FORMAT_SHORT) {
+            explore_short(&text, &result->facts);
+        } else {
+            explore_text(&text, &result->facts, &result->report, options->verbose);
+        }
     }
     text.failed |= count.failed;
-    if (options->output) {
+    if (options->output && !options->quiet) {
         fprintf(stderr, "%s\n", strbuf_text(&count));
     }
     if (result->facts.threads > 1) {
@@ -197,12 +201,13 @@ static int explore(const struct options *options)
     enum ssan_status status = device_choose_virtual(options, &err);
     status = status ? status : output_probe(options->output, &err);
     status = status ? status : keep_probe(options->keep, &err);
+    status = status ? status : explore_run(&run, options, &err);
     if (!status && !options->quiet) {
         program_tell_input("explore");
     }
-    status = status ? status : explore_run(&run, options, &err);
-    if (!status && !explore_facts_fill(&result.facts, &run.search, run.samples.items,
-                                       run.samples.count, options, &result.arena, &told)) {
+    if (!status && !(explore_facts_fill(&result.facts, &run.search, run.samples.items,
+                                        run.samples.count, options, &result.arena, &told) &&
+                     explore_facts_varying(&result.facts, &run.mask, &result.arena))) {
         status = ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory");
     }
     if (told.status) {

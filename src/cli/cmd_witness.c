@@ -9,6 +9,7 @@
 #include "cli/judge.h"
 #include "cli/keep.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/target.h"
 #include "cli/witness.h"
 
@@ -18,8 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct session {
@@ -135,18 +134,6 @@ static void tell_unexplained(struct session *session, const struct report *repor
     if (diagnosis && diagnosis->wrong && diagnosis->cured && !report_explains(report)) {
         session->judge->reasons[session->judge->reason_count++] =
             "no finding explains the wrong result";
-    }
-}
-
-/* A pipe is read once, by nobody: each run begins at the beginning of its input. */
-static void tell_input(const struct options *options)
-{
-    struct stat info;
-    int waiting = 0;
-    if (!options->quiet && fstat(STDIN_FILENO, &info) == 0 && S_ISFIFO(info.st_mode) &&
-        ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0) {
-        fprintf(stderr, "streamsan witness: standard input is a pipe, of which the program gets "
-                        "nothing; use `< FILE`\n");
     }
 }
 
@@ -313,7 +300,9 @@ static int run_session(struct session *session)
     }
     relay(session->first, TRIAL_STDOUT, STDOUT_FILENO);
     relay(session->first, TRIAL_STDERR, STDERR_FILENO);
-    tell_input(options);
+    if (!options->quiet) {
+        program_tell_input("witness");
+    }
     if (read_traces(session, &err)) {
         return command_fail("witness", &err);
     }

@@ -118,6 +118,7 @@ static void fill_group(struct explore_group *group, const struct search *search,
         group->output_line = sample->output_line;
         group->got = sample->got;
         group->expected = sample->expected;
+        group->repeat = sample->repeat;
     }
     if (from->verdict != RESULT_SAME) {
         group->schedule = schedule_of(&from->plan, from->number, options, arena, err);
@@ -187,4 +188,18 @@ bool explore_facts_fill(struct explore_facts *facts, const struct search *search
     };
     fill_sums(facts, search);
     return fine;
+}
+
+bool explore_facts_varying(struct explore_facts *facts, const struct output_mask *mask,
+                           struct arena *arena)
+{
+    uint64_t *lines = arena_alloc(arena, (mask->items.count + 1) * sizeof *lines);
+    for (size_t i = 0; lines && i < mask->items.count; i++) {
+        uint64_t line = mask->items.items[i].line;
+        if (facts->varying_count == 0 || lines[facts->varying_count - 1] != line) {
+            lines[facts->varying_count++] = line;
+        }
+    }
+    facts->varying = lines;
+    return lines != NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "cli/options.h"
+#include "cli/output_lines.h"
 #include "explore/search.h"
 #include "report/explore.h"
 
@@ -11,6 +12,7 @@
 struct explore_sample {
     uint64_t output_line;
     char *expected, *got; /* owned */
+    enum explore_repeat repeat;
 };
 
 /* Fills the facts, whose texts live in the arena or the search; writes schedules that need a file
@@ -19,5 +21,9 @@ struct explore_sample {
 bool explore_facts_fill(struct explore_facts *facts, const struct search *search,
                         const struct explore_sample *samples, size_t sample_count,
                         const struct options *options, struct arena *arena, struct ssan_error *err);
+
+/* Adds the lines that are not compared. False when out of memory. */
+bool explore_facts_varying(struct explore_facts *facts, const struct output_mask *mask,
+                           struct arena *arena);
 
 #endif

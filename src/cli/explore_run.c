@@ -22,6 +22,8 @@
 #define TERMINAL_SECONDS  0.2  /* between words of progress */
 #define VERBOSE_SECONDS   5.0
 #define FIRST_RUN_SECONDS 600.0
+#define REPEATED_MOST     10u        /* results */
+#define OUTPUT_KEPT       (1u << 20) /* bytes of the reference's output */
 
 static void clear_progress(struct explore_run *run)
 {
@@ -53,48 +55,99 @@ static void tell_progress(struct explore_run *run)
     strbuf_finish(&line);
 }
 
-/* The line in which a new group differs. False when out of memory. */
-static bool add_samples(struct explore_run *run, const struct trial_result *trial)
+static struct output_text reference_of(const struct explore_run *run)
 {
-    while (run->samples.count < run->search.groups.count) {
-        struct explore_sample sample = {0};
-        struct strbuf output = {0};
-        explore_result_output(trial, &output);
-        if (run->samples.count == 0) {
-            strbuf_finish(&run->reference);
-            run->reference = output;
-        } else {
-            sample.output_line =
-                explore_result_difference(&run->reference, &output, &sample.expected, &sample.got);
-            strbuf_finish(&output);
-        }
-        if (!VEC_PUSH(&run->samples, sample)) {
-            mem_free(sample.expected);
-            mem_free(sample.got);
-            return false;
-        }
+    return (struct output_text){.at = run->reference.text, .length = run->reference.length};
+}
+
+static char *line_at(const struct output_text *text, size_t begin)
+{
+    return begin < text->length ? mem_strndup(text->at + begin, output_line_length(text, begin))
+                                : NULL;
+}
+
+/* The line in which a new group differs from the reference. False when out of memory. */
+static bool add_sample(struct explore_run *run, const struct output_text *output)
+{
+    struct explore_sample sample = {0};
+    const struct output_text reference = reference_of(run);
+    size_t expected, got;
+    if (run->samples.count == 0) {
+        size_t kept = output->length < OUTPUT_KEPT ? output->length : OUTPUT_KEPT;
+        strbuf_clear(&run->reference);
+        strbuf_add(&run->reference, output->at, kept);
+    } else {
+        sample.output_line = output_difference(&run->mask, &reference, output, &expected, &got);
+        sample.expected = sample.output_line ? line_at(&reference, expected) : NULL;
+        sample.got = sample.output_line ? line_at(output, got) : NULL;
+    }
+    if (run->reference.failed || !VEC_PUSH(&run->samples, sample)) {
+        mem_free(sample.expected);
+        mem_free(sample.got);
+        return false;
     }
     return true;
+}
+
+static bool add_samples(struct explore_run *run, const struct trial_result *trial)
+{
+    struct output_text output = {0};
+    bool fine = true;
+    if (run->samples.count < run->search.groups.count && !output_open(&output, trial)) {
+        output = (struct output_text){0}; /* what can't be read has no lines */
+    }
+    while (fine && run->samples.count < run->search.groups.count) {
+        fine = add_sample(run, &output);
+    }
+    output_close(&output);
+    return fine;
+}
+
+/* The second run of the reference tells what varies by itself: from then on that does not count. */
+static bool learn(struct explore_run *run, const struct trial_result *trial,
+                  struct probe_result *result)
+{
+    const struct output_text reference = reference_of(run);
+    struct output_text output = {0};
+    if (run->samples.count == 0 || result->infeasible || result->outcome.timed_out ||
+        !output_open(&output, trial)) {
+        return true;
+    }
+    bool fine = output_learn(&run->mask, &reference, &output);
+    if (run->mask.all || reference.length == OUTPUT_KEPT) {
+        output_forget(&run->mask); /* the search sees that all of it varies */
+    } else if (run->mask.items.count > 0) {
+        run->search.groups.items[0].outcome.out_hash = output_hash(&run->mask, &reference);
+        result->outcome.out_hash = output_hash(&run->mask, &output);
+    }
+    output_close(&output);
+    return fine;
+}
+
+/* How a plan is run. `directory` has room for the current one, for the lines of the first runs. */
+static struct trial trial_of(const struct explore_run *run, const struct plan *plan,
+                             enum probe_kind kind, char *directory, size_t room)
+{
+    double limit = run->first.seconds * SLOWER;
+    return (struct trial){
+        .arguments = run->options->arguments,
+        .plan = plan,
+        .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
+        .snapshot_limit_bytes = SNAPSHOT_BYTES,
+        .plan_limit_ms = PLAN_LIMIT_MS,
+        .limit_seconds = kind == PROBE_FIRST       ? FIRST_RUN_SECONDS
+                         : limit > SLOWEST_SECONDS ? limit
+                                                   : SLOWEST_SECONDS,
+        .engine = {.shadow_limit_bytes = run->options->shadow_limit},
+        .documented = run->options->documented,
+        .directory = kind <= PROBE_LAZY && getcwd(directory, room) ? directory : NULL,
+    };
 }
 
 static enum ssan_status start(struct explore_run *run, struct probe *probe, struct ssan_error *err)
 {
     char directory[4096];
-    double limit = run->first.seconds * SLOWER;
-    bool resolve = probe->kind <= PROBE_LAZY;
-    struct trial trial = {
-        .arguments = run->options->arguments,
-        .plan = &probe->plan,
-        .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
-        .snapshot_limit_bytes = SNAPSHOT_BYTES,
-        .plan_limit_ms = PLAN_LIMIT_MS,
-        .limit_seconds = probe->kind == PROBE_FIRST ? FIRST_RUN_SECONDS
-                         : limit > SLOWEST_SECONDS  ? limit
-                                                    : SLOWEST_SECONDS,
-        .engine = {.shadow_limit_bytes = run->options->shadow_limit},
-        .documented = run->options->documented,
-        .directory = resolve && getcwd(directory, sizeof directory) ? directory : NULL,
-    };
+    struct trial trial = trial_of(run, &probe->plan, probe->kind, directory, sizeof directory);
     enum ssan_status status = trials_start(&run->trials, &trial, err);
     if (!status && !VEC_PUSH(&run->under_way, *probe)) {
         status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
@@ -103,6 +156,42 @@ static enum ssan_status start(struct explore_run *run, struct probe *probe, stru
         search_skip(&run->search, probe);
     }
     return status;
+}
+
+/* Whether a result comes again under its schedule. */
+static enum explore_repeat run_again(struct explore_run *run, const struct search_group *group)
+{
+    struct trial trial = trial_of(run, &group->plan, group->kind, NULL, 0);
+    const struct trial_result *again = trials_run(&run->trials, &trial);
+    enum explore_repeat repeat = EXPLORE_NOT_RUN_AGAIN;
+    struct probe_result result = {0};
+    struct model model = {0};
+    if (!again->status && !trials_interrupted(&run->trials) &&
+        explore_result_read(again, &run->mask, &model, &result, NULL) == SSAN_OK) {
+        bool same = search_same_output(&run->search, &group->outcome, &result.outcome);
+        repeat = same ? EXPLORE_AGAIN : EXPLORE_NOT_AGAIN;
+    }
+    model_finish(&model);
+    trials_drop(&run->trials, again);
+    return repeat;
+}
+
+/* Wrong results that came once are looked for once more: a program may do by chance what it does.
+ */
+static void repeat_some(struct explore_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->samples.count && count < REPEATED_MOST; i++) {
+        const struct search_group *group = &run->search.groups.items[i];
+        if (trials_interrupted(&run->trials) ||
+            seconds_since(&run->begun) > run->options->time_seconds) {
+            return;
+        }
+        if (group->verdict == RESULT_WRONG && group->runs == 1) {
+            run->samples.items[i].repeat = run_again(run, group);
+            count++;
+        }
+    }
 }
 
 /* The first run must give something to explore. */
@@ -137,7 +226,10 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     enum ssan_status status = trial->status;
     bool first = probe.kind == PROBE_FIRST, fine = true;
     if (!status) {
-        status = explore_result_read(trial, &model, &result, err);
+        status = explore_result_read(trial, &run->mask, &model, &result, err);
+    }
+    if (!status && probe.kind == PROBE_AGAIN) {
+        fine = learn(run, trial, &result);
     }
     run->trials.slow = NULL;
     if (first) {
@@ -147,7 +239,7 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
     if (status || run->end == EXPLORE_NO_START || trials_interrupted(&run->trials)) {
         search_skip(&run->search, &probe);
     } else {
-        fine = search_take(&run->search, &probe, &model, &result) && add_samples(run, trial);
+        fine &= search_take(&run->search, &probe, &model, &result) && add_samples(run, trial);
     }
     model_finish(&model);
     if (!first) {
@@ -241,6 +333,9 @@ enum ssan_status explore_run(struct explore_run *run, const struct options *opti
             tell_progress(run);
         }
     }
+    if (!status && run->end != EXPLORE_NO_START) {
+        repeat_some(run);
+    }
     clear_progress(run);
     run->interrupted = trials_interrupted(&run->trials) != 0;
     if (run->end != EXPLORE_NO_START && !status) {
@@ -262,6 +357,7 @@ void explore_run_finish(struct explore_run *run)
     VEC_FREE(&run->under_way);
     VEC_FREE(&run->samples);
     strbuf_finish(&run->reference);
+    output_forget(&run->mask);
     mem_free(run->first_directory);
     search_finish(&run->search);
     trials_close(&run->trials);

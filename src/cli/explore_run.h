@@ -7,6 +7,7 @@
 #define SSAN_CLI_EXPLORE_RUN_H
 
 #include "cli/explore_facts.h"
+#include "cli/output_lines.h"
 #include "cli/trial.h"
 
 enum explore_end {
@@ -23,7 +24,8 @@ struct explore_run {
     struct trials trials;
     VEC(struct probe) under_way; /* in order of start */
     VEC(struct explore_sample) samples;
-    struct strbuf reference; /* output */
+    struct strbuf reference; /* output, its beginning */
+    struct output_mask mask; /* what varies of it by itself */
     char *first_directory;   /* folder of the first trial, for its report */
     struct trial_result first;
     struct timespec begun, told;

@@ -6,13 +6,7 @@
 #include "base/strbuf.h"
 #include "trace/reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LINE_BYTES 500 /* of a line of output that is kept */
 
@@ -69,81 +63,47 @@ void outcome_close(struct trial_outcome *outcome)
 
 /* -- output -- */
 
-struct text {
-    const char *at;
-    size_t length;
-    void *map;
-};
-
-/* False when it can't be read. */
-static bool map_text(struct text *text, const struct trial_result *result)
-{
-    struct strbuf path = {0};
-    struct stat info;
-    bool fine;
-    int fd;
-    memset(text, 0, sizeof *text);
-    strbuf_printf(&path, "%s/" TRIAL_STDOUT, result->directory);
-    fd = path.failed ? -1 : open(strbuf_text(&path), O_RDONLY | O_CLOEXEC);
-    strbuf_finish(&path);
-    fine = fd >= 0 && fstat(fd, &info) == 0;
-    if (fine && info.st_size > 0) {
-        text->map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        fine = text->map != MAP_FAILED;
-        text->map = fine ? text->map : NULL;
-        text->at = text->map;
-        text->length = fine ? (size_t)info.st_size : 0;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return fine;
-}
-
-static void unmap_text(struct text *text)
-{
-    if (text->map) {
-        munmap(text->map, text->length);
-    }
-}
-
 /* The line that begins at `from`; NULL behind the end. False when out of memory. */
-static bool copy_line(struct arena *arena, const struct text *text, size_t from, const char **line)
+static bool copy_line(struct arena *arena, const struct output_text *text, size_t from,
+                      const char **line)
 {
-    const char *newline;
-    size_t length;
+    size_t length = output_line_length(text, from);
     *line = NULL;
     if (from >= text->length) {
         return true;
     }
-    newline = memchr(text->at + from, '\n', text->length - from);
-    length = newline ? (size_t)(newline - text->at) - from : text->length - from;
     *line = arena_strndup(arena, text->at + from, length < LINE_BYTES ? length : LINE_BYTES);
     return *line != NULL;
 }
 
 /* False when it can't be told. */
-static bool compare_output(struct arena *arena, const struct trial_result *expected,
-                           const struct trial_result *got, struct witness_output *output)
+static bool compare_output(struct arena *arena, const struct output_mask *mask,
+                           const struct trial_result *expected, const struct trial_result *got,
+                           struct witness_output *output)
 {
-    struct text left, right;
-    size_t i = 0, begin = 0;
-    uint64_t line = 1;
-    bool fine = map_text(&left, expected);
-    fine = map_text(&right, got) && fine;
-    while (fine && i < left.length && i < right.length && left.at[i] == right.at[i]) {
-        if (left.at[i++] == '\n') {
-            begin = i;
-            line++;
-        }
-    }
-    if (fine && (i < left.length || i < right.length)) {
+    struct output_text left, right;
+    size_t left_line, right_line;
+    bool fine = output_open(&left, expected);
+    fine = output_open(&right, got) && fine;
+    uint64_t line = fine ? output_difference(mask, &left, &right, &left_line, &right_line) : 0;
+    if (line != 0) {
         *output = (struct witness_output){.differs = true, .line = line};
-        fine = copy_line(arena, &right, begin, &output->got) &&
-               copy_line(arena, &left, begin, &output->expected);
+        fine = copy_line(arena, &right, right_line, &output->got) &&
+               copy_line(arena, &left, left_line, &output->expected);
     }
-    unmap_text(&left);
-    unmap_text(&right);
+    output_close(&left);
+    output_close(&right);
+    return fine;
+}
+
+static bool learn_output(struct output_mask *mask, const struct trial_result *one,
+                         const struct trial_result *other)
+{
+    struct output_text left, right;
+    bool fine = output_open(&left, one);
+    fine = output_open(&right, other) && fine && output_learn(mask, &left, &right);
+    output_close(&left);
+    output_close(&right);
     return fine;
 }
 
@@ -261,9 +221,7 @@ bool outcome_learn_noise(struct outcome_noise *noise, const struct trial_outcome
                          const struct trial_outcome *other)
 {
     struct snapshot_differences all = {0};
-    struct witness_output output = {0};
     struct witness_exit exit;
-    struct arena arena = {0};
     bool fine = true;
     size_t i;
     if (one->has_memory && other->has_memory) {
@@ -272,11 +230,9 @@ bool outcome_learn_noise(struct outcome_noise *noise, const struct trial_outcome
     for (i = 0; fine && i < all.count; i++) {
         fine = VEC_PUSH(&noise->allocs, all.items[i].alloc);
     }
-    fine = compare_output(&arena, one->result, other->result, &output) && fine;
+    fine = learn_output(&noise->output, one->result, other->result) && fine;
     compare_exit(one->result, other->result, &exit);
-    noise->output |= output.differs;
     noise->exit |= exit.differs || exit.timed_out;
-    arena_finish(&arena);
     mem_free(all.items);
     return fine;
 }
@@ -284,6 +240,7 @@ bool outcome_learn_noise(struct outcome_noise *noise, const struct trial_outcome
 void outcome_forget_noise(struct outcome_noise *noise)
 {
     VEC_FREE(&noise->allocs);
+    output_forget(&noise->output);
 }
 
 enum witness_kind outcome_compare(struct report *report, const struct trial_outcome *expected,
@@ -292,9 +249,10 @@ enum witness_kind outcome_compare(struct report *report, const struct trial_outc
                                   struct witness *witness)
 {
     bool differs, fine = compare_memory(report, expected, got, noise, buffer, &witness->memory);
-    if (!noise->output) {
-        fine =
-            compare_output(&report->arena, expected->result, got->result, &witness->output) && fine;
+    if (!noise->output.all) {
+        fine = compare_output(&report->arena, &noise->output, expected->result, got->result,
+                              &witness->output) &&
+               fine;
     }
     if (!noise->exit) {
         compare_exit(expected->result, got->result, &witness->exit);

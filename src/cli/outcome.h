@@ -6,7 +6,7 @@
 #ifndef SSAN_CLI_OUTCOME_H
 #define SSAN_CLI_OUTCOME_H
 
-#include "cli/trial.h"
+#include "cli/output_lines.h"
 
 #include "core/finding.h"
 #include "explore/facts.h"
@@ -30,7 +30,8 @@ void outcome_close(struct trial_outcome *outcome);
 /* What differs between equal schedules. Zeroed: nothing. */
 struct outcome_noise {
     VEC(uint32_t) allocs;
-    bool output, exit;
+    struct output_mask output;
+    bool exit;
 };
 
 /* False when out of memory. */

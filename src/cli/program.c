@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,9 +134,12 @@ enum program_kind program_kind(const char *path)
 void program_tell_input(const char *verb)
 {
     struct stat info;
-    if (fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
+    int waiting = 0;
+    if (fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) &&
+        ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0) {
         fprintf(stderr,
-                "streamsan %s: standard input is a pipe: the program gets none; use `< file`\n",
+                "streamsan %s: standard input is a pipe, of which the program gets nothing; use "
+                "`< FILE`\n",
                 verb);
     }
 }

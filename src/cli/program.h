@@ -19,7 +19,8 @@ bool program_find(const char *name, char *path, size_t room);
 
 enum program_kind program_kind(const char *path);
 
-/* Says that the program won't get what a pipe or socket holds, where runs are repeated. */
+/* Where runs are repeated each begins at the beginning of its input, so what a pipe or socket holds
+ * is read by none: says so when there is something in it. */
 void program_tell_input(const char *verb);
 
 #endif

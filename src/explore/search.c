@@ -82,7 +82,7 @@ static bool plan_copy(struct plan *into, const struct plan *plan)
     return plan_copy_places(into, plan);
 }
 
-static bool same_output(const struct search *search, const struct probe_outcome *a,
+bool search_same_output(const struct search *search, const struct probe_outcome *a,
                         const struct probe_outcome *b)
 {
     return a->code == b->code && a->end_signal == b->end_signal && a->timed_out == b->timed_out &&
@@ -92,7 +92,7 @@ static bool same_output(const struct search *search, const struct probe_outcome 
 static enum search_verdict judge(const struct search *search, const struct probe_outcome *outcome)
 {
     const struct probe_outcome *reference = &search->groups.items[0].outcome;
-    if (!same_output(search, reference, outcome)) {
+    if (!search_same_output(search, reference, outcome)) {
         return RESULT_WRONG;
     }
     return !search->memory_varies && reference->has_memory && outcome->has_memory &&
@@ -110,7 +110,7 @@ static uint32_t group_of(struct search *search, const struct probe_outcome *outc
     for (size_t i = 0; i < search->groups.count; i++) {
         const struct search_group *group = &search->groups.items[i];
         if (group->verdict == verdict &&
-            (verdict != RESULT_WRONG || same_output(search, &group->outcome, outcome))) {
+            (verdict != RESULT_WRONG || search_same_output(search, &group->outcome, outcome))) {
             return (uint32_t)i;
         }
     }
@@ -244,7 +244,7 @@ static bool take_first(struct search *search, const struct run *run)
 static bool is_of_whole(const struct search *search, const struct probe_outcome *outcome)
 {
     for (size_t i = 0; i < search->groups.count; i++) {
-        if (same_output(search, &search->groups.items[i].outcome, outcome)) {
+        if (search_same_output(search, &search->groups.items[i].outcome, outcome)) {
             return true;
         }
     }
@@ -307,7 +307,7 @@ static bool take_reference(struct search *search, const struct probe *probe,
     }
     struct probe_outcome *reference = &search->groups.items[0].outcome;
     if (!failed) {
-        search->output_varies = !same_output(search, reference, outcome);
+        search->output_varies = !search_same_output(search, reference, outcome);
         search->memory_varies = !reference->has_memory || !outcome->has_memory ||
                                 reference->memory_hash != outcome->memory_hash;
     }

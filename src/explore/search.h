@@ -157,6 +157,10 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
 /* A probe that was not run, or whose trace could not be read. */
 void search_skip(struct search *search, struct probe *take_probe);
 
+/* Whether two runs ended and printed alike, as far as that counts. */
+bool search_same_output(const struct search *search, const struct probe_outcome *a,
+                        const struct probe_outcome *b);
+
 /* How many classes and linear orders were run, and how many of them were wrong. */
 struct search_sums {
     uint64_t classes, wrong_classes, memory_classes;

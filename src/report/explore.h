@@ -12,6 +12,9 @@ enum explore_verdict { EXPLORE_SAME, EXPLORE_MEMORY, EXPLORE_WRONG };
 /* What the first run of a result did that others did not. */
 enum explore_way { EXPLORE_ORDER, EXPLORE_EARLY, EXPLORE_QUERY, EXPLORE_RANDOM };
 
+/* Whether a wrong result came again when its schedule was run once more. */
+enum explore_repeat { EXPLORE_NOT_RUN_AGAIN, EXPLORE_AGAIN, EXPLORE_NOT_AGAIN };
+
 /* Schedules with one result. */
 struct explore_group {
     enum explore_verdict verdict;
@@ -24,6 +27,7 @@ struct explore_group {
     uint64_t output_line;       /* the first line of output that is not the reference's; 0: none */
     const char *got, *expected; /* that line; NULL: there is none */
     const char *schedule;       /* what --schedule takes; NULL: it was not kept */
+    enum explore_repeat repeat; /* of its first run */
 };
 
 struct explore_facts {
@@ -38,6 +42,9 @@ struct explore_facts {
     uint64_t runs;
     uint64_t infeasible, forced;
     bool output_varies, memory_compared;
+    /* Lines of the output that vary by themselves, in words or as a whole: that is not compared. */
+    const uint64_t *varying;
+    size_t varying_count;
     const char *expected_call,
         *found_call; /* of a program that is not deterministic; NULL: it is */
     /* Runs with items done before the host waits for them, of classes that are right else; runs
@@ -57,8 +64,11 @@ void explore_number(struct strbuf *out, long double number, bool estimated);
 /* "7 of 10 orders wrong" */
 void explore_wrong(struct strbuf *out, const struct explore_facts *facts);
 /* The classes of equal results and what is to be said of the search, then a line with
- * explore_wrong. */
-void explore_text(struct strbuf *out, const struct explore_facts *facts, bool verbose);
+ * explore_wrong. `report`: of the first run. */
+void explore_text(struct strbuf *out, const struct explore_facts *facts,
+                  const struct report *report, bool verbose);
+/* A line for each wrong result, then one with explore_wrong. */
+void explore_short(struct strbuf *out, const struct explore_facts *facts);
 /* The report of the first run with a member `explore`. False when out of memory. */
 bool explore_json(struct strbuf *out, const struct explore_facts *facts,
                   const struct report *report, const struct verdict *verdict, bool with_addresses);

@@ -73,6 +73,9 @@ static json_t *group_object(struct json_build *build, const struct explore_facts
     json_put(build, object, "classes", json_number(group->classes));
     json_put(build, object, "runs", json_number(group->runs));
     json_put(build, object, "output", output_object(build, group));
+    json_put(build, object, "repeated",
+             group->repeat == EXPLORE_NOT_RUN_AGAIN ? json_null()
+                                                    : json_boolean(group->repeat == EXPLORE_AGAIN));
     json_put(build, object, "schedule", json_text(group->schedule));
     json_put(build, object, "replay", replay_array(build, facts, group->schedule));
     return object;
@@ -88,6 +91,15 @@ static json_t *orders_object(struct json_build *build, const struct explore_fact
     json_put(build, object, "wrong", number(facts->orders_wrong));
     json_put(build, object, "different_memory", number(facts->orders_memory));
     return object;
+}
+
+static json_t *varying_array(struct json_build *build, const struct explore_facts *facts)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < facts->varying_count; i++) {
+        json_add(build, array, json_number(facts->varying[i]));
+    }
+    return array;
 }
 
 static json_t *explore_object(struct json_build *build, const struct explore_facts *facts)
@@ -133,6 +145,7 @@ static json_t *explore_object(struct json_build *build, const struct explore_fac
     json_put(build, object, "infeasible", json_number(facts->infeasible));
     json_put(build, object, "forced", json_number(facts->forced));
     json_put(build, object, "output_varies", json_boolean(facts->output_varies));
+    json_put(build, object, "varying_lines", varying_array(build, facts));
     json_put(build, object, "memory_compared", json_boolean(facts->memory_compared));
     json_put(build, object, "not_deterministic", differs);
     json_put(build, object, "results", results);

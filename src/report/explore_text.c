@@ -12,6 +12,7 @@
 #define GROUPS_TOLD   10u /* wrong results, unless verbose */
 #define EXCERPT_BYTES 60u
 #define DETAIL        20 /* column of what is told of a result */
+#define LINES_TOLD    5u
 
 void explore_number(struct strbuf *out, long double number, bool estimated)
 {
@@ -132,12 +133,12 @@ static const char *way_words(enum explore_way way)
 static void add_replay(struct strbuf *out, const struct explore_facts *facts, const char *schedule)
 {
     if (!schedule) {
-        strbuf_printf(out, "%*sits schedule %s\n", DETAIL, "",
+        strbuf_printf(out, "its schedule %s\n",
                       facts->keeps ? "could not be kept"
                                    : "needs a file: --keep FOLDER writes it there");
         return;
     }
-    strbuf_printf(out, "%*sstreamsan run --schedule ", DETAIL, "");
+    strbuf_puts(out, "streamsan run --schedule ");
     words_shell(out, schedule);
     strbuf_puts(out, " --");
     for (size_t i = 0; facts->command[i]; i++) {
@@ -147,34 +148,103 @@ static void add_replay(struct strbuf *out, const struct explore_facts *facts, co
     strbuf_puts(out, "\n");
 }
 
-static void add_group(struct strbuf *out, const struct explore_facts *facts,
-                      const struct explore_group *group)
+/* "6 orders", "1 run" */
+static void add_amount(struct strbuf *out, const struct explore_facts *facts,
+                       const struct explore_group *group)
 {
-    strbuf_puts(out, "  ");
     if (facts->random || group->classes == 0) {
         strbuf_printf(out, "%" PRIu64 " run%s", group->runs, plural(group->runs));
     } else {
         explore_number(out, group->orders, group->estimated);
         strbuf_puts(out, group->orders == 1 ? " order" : " orders");
     }
+}
+
+/* The line in which the output is another one. */
+static void add_line(struct strbuf *out, const struct explore_group *group)
+{
+    strbuf_printf(out, "output line %" PRIu64 ": ", group->output_line);
+    add_excerpt(out, group->got);
+    if (group->expected) {
+        strbuf_puts(out, ", not ");
+        add_excerpt(out, group->expected);
+    }
+}
+
+/* Whether a result before this one has the same command. */
+static bool is_told(const struct explore_facts *facts, const struct explore_group *group)
+{
+    for (const struct explore_group *each = facts->groups; each < group; each++) {
+        if (each->schedule && each->verdict != EXPLORE_SAME && each->runs > 0 &&
+            strcmp(each->schedule, group->schedule) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_group(struct strbuf *out, const struct explore_facts *facts,
+                      const struct explore_group *group)
+{
+    strbuf_puts(out, "  ");
+    add_amount(out, facts, group);
     strbuf_pad_to(out, DETAIL - 2);
     strbuf_puts(out, group->verdict == EXPLORE_WRONG    ? "  wrong: "
                      : group->verdict == EXPLORE_MEMORY ? "  same output, different memory: "
                                                         : "  as in the program's own order: ");
     add_end(out, group);
     strbuf_puts(out, group->verdict == EXPLORE_SAME ? "" : way_words(group->way));
-    strbuf_puts(out, "\n");
+    strbuf_puts(out, group->repeat == EXPLORE_NOT_AGAIN ? ", not so when run again\n" : "\n");
     if (group->got && !facts->output_varies) {
-        strbuf_printf(out, "%*soutput line %" PRIu64 ": ", DETAIL, "", group->output_line);
-        add_excerpt(out, group->got);
-        if (group->expected) {
-            strbuf_puts(out, ", not ");
-            add_excerpt(out, group->expected);
-        }
+        strbuf_printf(out, "%*s", DETAIL, "");
+        add_line(out, group);
         strbuf_puts(out, "\n");
     }
     if (group->verdict != EXPLORE_SAME) {
-        add_replay(out, facts, group->schedule);
+        strbuf_printf(out, "%*s", DETAIL, "");
+        if (group->schedule && is_told(facts, group)) {
+            strbuf_puts(out, "by the same command\n");
+        } else {
+            add_replay(out, facts, group->schedule);
+        }
+    }
+}
+
+/* Which streams the numbers in orders are. */
+static void add_streams(struct strbuf *out, const struct explore_facts *facts,
+                        const struct report *report)
+{
+    bool orders = false;
+    for (size_t i = 0; i < facts->group_count; i++) {
+        const struct explore_group *group = &facts->groups[i];
+        orders = orders || (group->verdict != EXPLORE_SAME && group->schedule &&
+                            strncmp(group->schedule, "order:", 6) == 0);
+    }
+    for (size_t i = 0; orders && i < report->stream_count; i++) {
+        const struct report_stream *stream = &report->streams[i];
+        strbuf_printf(out, "%ss%" PRIu32 " '%s'", i == 0 ? "  streams: " : ", ", stream->ordinal,
+                      stream->name);
+    }
+    strbuf_puts(out, orders && report->stream_count > 0 ? "\n" : "");
+}
+
+static void add_varying(struct strbuf *out, const struct explore_facts *facts)
+{
+    size_t count = facts->varying_count, told = count < LINES_TOLD ? count : LINES_TOLD;
+    for (size_t i = 0; i < told; i++) {
+        strbuf_printf(out, "%s%" PRIu64,
+                      i > 0        ? ", "
+                      : count == 1 ? "  Line "
+                                   : "  Lines ",
+                      facts->varying[i]);
+    }
+    if (count > told) {
+        strbuf_printf(out, " and %zu more", count - told);
+    }
+    if (count > 0) {
+        strbuf_printf(out, " of the output var%s\n",
+                      count == 1 ? "ies by itself: the words that do are not compared."
+                                 : "y by themselves: the words that do are not compared.");
     }
 }
 
@@ -191,6 +261,7 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
         strbuf_puts(out, "  Its output is not the same each time, in one and the same order: only "
                          "the exit status counts.\n");
     }
+    add_varying(out, facts);
     if (facts->threads > 1) {
         strbuf_printf(out,
                       "  The calls of %" PRIu64 " host threads were kept in the order of the "
@@ -228,14 +299,17 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
                       facts->torn_tried, facts->torn_pairs);
     }
     if (facts->torn_wrong > 0) {
+        strbuf_printf(out, "%*s", DETAIL, "");
         add_replay(out, facts, facts->torn_schedule);
     }
 }
 
-void explore_text(struct strbuf *out, const struct explore_facts *facts, bool verbose)
+void explore_text(struct strbuf *out, const struct explore_facts *facts,
+                  const struct report *report, bool verbose)
 {
     size_t told = 0, left = 0;
     add_extent(out, facts);
+    add_streams(out, facts, report);
     for (size_t i = 0; i < facts->group_count; i++) {
         const struct explore_group *group = &facts->groups[i];
         if (group->runs == 0 && i > 0) {
@@ -254,9 +328,34 @@ void explore_text(struct strbuf *out, const struct explore_facts *facts, bool ve
     }
     add_notes(out, facts);
     if (facts->unexplained) {
-        strbuf_puts(out, "  No finding explains this: probably the host reads or writes memory "
-                         "itself; announce it with SSAN_HOST_READ\n  and SSAN_HOST_WRITE "
-                         "(streamsan/annotate.h).\n");
+        strbuf_puts(out,
+                    "  No finding of the first run explains this. Either the program goes another "
+                    "way there, which the command\n  shows with its findings; or the host reads or "
+                    "writes memory itself: announce it with SSAN_HOST_READ\n  and "
+                    "SSAN_HOST_WRITE (streamsan/annotate.h).\n");
+    }
+    explore_wrong(out, facts);
+    strbuf_puts(out, "\n");
+}
+
+void explore_short(struct strbuf *out, const struct explore_facts *facts)
+{
+    for (size_t i = 0; i < facts->group_count; i++) {
+        const struct explore_group *group = &facts->groups[i];
+        if (group->verdict != EXPLORE_WRONG) {
+            continue;
+        }
+        strbuf_puts(out, "explore: wrong: ");
+        add_amount(out, facts, group);
+        strbuf_puts(out, ": ");
+        add_end(out, group);
+        strbuf_puts(out, way_words(group->way));
+        strbuf_puts(out, group->repeat == EXPLORE_NOT_AGAIN ? ", not so when run again: " : ": ");
+        if (group->got && !facts->output_varies) {
+            add_line(out, group);
+            strbuf_puts(out, ": ");
+        }
+        add_replay(out, facts, group->schedule);
     }
     explore_wrong(out, facts);
     strbuf_puts(out, "\n");

@@ -245,7 +245,28 @@ def not_deterministic():
 def own_output():
     result = explore(built("own_output"))
     expect(result, 0, 0, 1)
-    check(result.report["explore"]["output_varies"], "its output is never the same")
+    check(result.report["explore"]["varying_lines"] == [1] and not result.report["explore"]["output_varies"], "its output is never the same")
+
+
+def own_words():
+    """Words that vary by themselves do not count, those beside them do."""
+    result = explore(built("own_words"))
+    expect(result, 66, 1, 2)
+    check(result.report["explore"]["varying_lines"] == [2], f"{result.report['explore']}")
+    wrong, = results(result)
+    check(wrong["output"]["line"] == 2 and wrong["output"]["got"].endswith("result 1"), f"{wrong}")
+    expect(explore(built("own_words", "-DFIXED")), 0, 0, 1)
+
+
+def short_and_quiet():
+    """One line a finding and a wrong result; the verdict alone with -q; streams by name behind orders."""
+    program = seed("without_wait", False)
+    lines = execute([TOOL, "explore", "--format", "short", "--", program]).stderr.splitlines()
+    check(len(lines) == 5 and " error: " in lines[0] and lines[3] == "7 of 10 orders wrong", "\n".join(lines))
+    check(all(re.match(r"explore: wrong: \d orders?: exit 2: output line 1: .*: streamsan run --schedule ", line) for line in lines[1:3]), "\n".join(lines))
+    quiet = execute([TOOL, "explore", "-q", "--", program])
+    check(quiet.stderr.count("7 of 10 orders wrong") == 1 and len(quiet.stderr.splitlines()) == 1, quiet.stderr)
+    check("  streams: s1 'producer', s2 'consumer'\n" in execute([TOOL, "explore", "--", program]).stderr, "streams")
 
 
 def places():
@@ -280,7 +301,7 @@ def early():
     check(facts["early"]["wrong"] > 0 and f"{facts['early']['wrong']} of {facts['early']['tried']} early runs wrong" in result.verdict_line, result.about())
     check([r["way"] for r in results(result)] == ["early"], f"{results(result)}")
     told = execute([TOOL, "explore", "--", program], text="text").stderr
-    check("No finding explains this" in told and "standard input is a pipe" in told, told)
+    check("No finding of the first run explains this" in told and "standard input is a pipe" in told, told)
     result = explore(program, "--limit", "6")
     check(result.code == 67 and not result.report["explore"]["all_run"], result.about())
     check("the limit of 6 runs came before all schedules" in result.verdict_line, result.about())
@@ -361,7 +382,7 @@ def add_cases(tally):
 def main():
     tally = Tally("explore")
     for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, block_reuse, first_come, trap,
-                     released, printing, gives_up_rightly, not_deterministic, own_output, places, limits,
+                     released, printing, gives_up_rightly, not_deterministic, own_output, own_words, short_and_quiet, places, limits,
                      early, early_places, cut, single_blocks,
                      random, exit_codes):
         tally.case(function.__name__, function)
