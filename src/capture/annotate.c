@@ -7,6 +7,7 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
+#include "capture/gate.h"
 #include "capture/observe.h"
 #include "trace/annotation.h"
 
@@ -60,6 +61,9 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     } else if (annotation_event(&annotation, thread->id,
                                 annotation_has_site(kind) ? calls_site(thread) : 0, &event)) {
         emit_put(&event);
+        if (event.kind == SSAN_EV_host_access) {
+            gate_host_access(thread->id);
+        }
     }
     return 0;
 }

@@ -113,6 +113,7 @@ static void fill_blocks(struct gate_block *blocks, uint64_t device, const struct
         blocks[i].limit_ns = words->limit_ms * NS_PER_MS;
         blocks[i].grace_ns = words->grace_ms * NS_PER_MS;
         blocks[i].most = words->blocks;
+        blocks[i].by_host = words->by_host;
         blocks[i].state = (uint64_t)(uintptr_t)&states[i];
     }
 }
@@ -220,7 +221,8 @@ void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
         if (stream == gate->words.held.stream && ++gate->held_seen == gate->words.held.seq) {
             data = hold(gate, op, launch);
         }
-        if (stream == gate->words.until.stream && ++gate->until_seen == gate->words.until.seq) {
+        if (!gate->words.by_host && stream == gate->words.until.stream &&
+            ++gate->until_seen == gate->words.until.seq) {
             gate->until = op;
             call.opens |= handle ? 1u << i : 0;
         }
@@ -243,6 +245,19 @@ void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch)
         (void)works(
             self.api->copy_to_device_async(place, &call.gate, sizeof call.gate, launch->handle),
             "placing of a gate");
+    }
+}
+
+void gate_host_access(uint32_t thread)
+{
+    for (size_t i = 0; atomic_load(&self.on) && i < self.count; i++) {
+        struct gate *gate = &self.gates[i];
+        if (gate->words.by_host && thread == gate->words.until.stream &&
+            ++gate->until_seen == gate->words.until.seq &&
+            __atomic_load_n(&gate->block, __ATOMIC_ACQUIRE)) {
+            __atomic_store_n(&gate->state->submitted, 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&gate->state->opened, 1, __ATOMIC_RELEASE);
+        }
     }
 }
 
@@ -292,10 +307,10 @@ static uint32_t released(const struct gate *gate)
 /* Why a gate did not hold until its partner was done. */
 static void explain(const struct gate *gate, char *text, size_t room)
 {
-    const struct plan_item held = gate->words.held, until = gate->words.until;
+    const struct plan_item held = gate->words.held;
     char item[32], partner[32];
     snprintf(item, sizeof item, "s%" PRIu32 ".%" PRIu32, held.stream, held.seq);
-    snprintf(partner, sizeof partner, "s%" PRIu32 ".%" PRIu32, until.stream, until.seq);
+    gate_words_until(&gate->words, partner, sizeof partner);
     if (!gate->op) {
         snprintf(text, room, "%s, which was to be held, was not submitted", item);
     } else if (gate->no_kernel) {
@@ -306,7 +321,10 @@ static void explain(const struct gate *gate, char *text, size_t room)
                  sanitizer_result_text(self.api, self.failed));
     } else if (released(gate) == GATE_BY_LIMIT) {
         snprintf(text, room, "%s was held for %" PRIu32 " ms, and %s was not %s meanwhile", item,
-                 gate->words.limit_ms, partner, gate->state->submitted_then ? "done" : "submitted");
+                 gate->words.limit_ms, partner,
+                 gate->words.by_host           ? "announced"
+                 : gate->state->submitted_then ? "done"
+                                               : "submitted");
     } else {
         snprintf(text, room, "nothing of %s had passed its gate when the program ended", item);
     }

@@ -43,6 +43,9 @@ void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
  * address, tells it here: the gate, if the launch has one, is put there too (GATE_OFFSET). */
 void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch);
 
+/* The host thread `thread` of the trace announces an access: the event has been written. */
+void gate_host_access(uint32_t thread);
+
 /* At the exit of the call that submitted the item, on the same thread; without one before, nothing
  * happens. */
 void gate_call_end(void);

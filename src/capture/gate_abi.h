@@ -31,6 +31,8 @@ struct gate_state {
     uint32_t submitted_then; /* device: `submitted` at the release */
     uint32_t blocks;         /* device: that had arrived before the release */
     uint64_t held_ns;        /* device: from the first block's arrival to the release */
+    uint32_t opened;         /* host: what is waited for has happened, where the host tells it */
+    uint32_t unused;
 };
 
 struct gate_block {
@@ -43,14 +45,16 @@ struct gate_block {
     uint64_t state;     /* address of the struct gate_state */
     uint32_t most;      /* blocks that are held; 0: all */
     uint32_t blocks;
+    uint32_t by_host; /* 1: `opened` of the state counts, too, which is slow to look at */
+    uint32_t unused;
     uint32_t table[GATE_TABLE]; /* number + 1 of each held block, where there is a most */
 };
 
-static_assert(sizeof(struct gate_state) == 24, "layout");
+static_assert(sizeof(struct gate_state) == 32, "layout");
 static_assert(offsetof(struct gate_state, held_ns) == 16, "layout");
-static_assert(sizeof(struct gate_block) == 64 + 4 * GATE_TABLE, "layout");
+static_assert(sizeof(struct gate_block) == 72 + 4 * GATE_TABLE, "layout");
 static_assert(offsetof(struct gate_block, begun) == 24, "layout");
 static_assert(offsetof(struct gate_block, self) == GATE_OFFSET, "found as in other user data");
-static_assert(offsetof(struct gate_block, table) == 64, "layout");
+static_assert(offsetof(struct gate_block, table) == 72, "layout");
 
 #endif

@@ -35,11 +35,6 @@ struct hunt {
     enum gates_answer no_gate; /* why nothing could be held; GATES_FOUND: something could */
 };
 
-static void item_words(char *text, size_t room, struct plan_item item)
-{
-    snprintf(text, room, "s%u.%u", item.stream, item.seq);
-}
-
 /* A trial with a gate; `exact`: accesses are observed as `run` does. */
 static const struct trial_result *run_gated(struct witness_search *search, const char *words,
                                             bool exact)
@@ -76,9 +71,9 @@ static bool describe(struct witness_search *search, struct report *report,
 {
     const struct model_item *kernel = &search->first->model.items.items[held];
     char text[32];
-    item_words(text, sizeof text, gate->held);
+    snprintf(text, sizeof text, "s%u.%u", gate->held.stream, gate->held.seq);
     witness->held = arena_strdup(&report->arena, text);
-    item_words(text, sizeof text, gate->until);
+    gate_words_until(gate, text, sizeof text);
     witness->until = arena_strdup(&report->arena, text);
     witness->held_name = arena_strndup(&report->arena, kernel->name.ptr ? kernel->name.ptr : "",
                                        kernel->name.length);
@@ -145,9 +140,13 @@ static bool try_kernel(struct witness_search *search, struct report *report, str
 {
     const struct model *model = &search->first->model;
     struct gate_words gate = {.held = model->items.items[held].id,
-                              .until = model->items.items[pair->then].id,
+                              .until = {pair->thread, pair->number},
+                              .by_host = pair->then == MODEL_NONE,
                               .limit_ms = GATE_LIMIT_MS,
                               .grace_ms = GATE_GRACE_MS};
+    if (!gate.by_host) {
+        gate.until = model->items.items[pair->then].id;
+    }
     if (time_is_over(search, hunt) || try_gate(search, report, hunt, &gate, held)) {
         return true;
     }
@@ -257,7 +256,6 @@ static enum witness_kind kind_without(const struct witness_search *search,
 static const char *detail_of(const struct hunt *hunt, enum witness_kind kind)
 {
     static const char *const no_gate[] = {
-        [GATES_HOST] = "one of the two is an access of the host",
         [GATES_NO_KERNEL] = "none comes before the operation that would have to wait",
         [GATES_SHARED] = "the other operation, too, comes behind each that would hold the first "
                          "one back",

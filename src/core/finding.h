@@ -209,7 +209,8 @@ struct witness {
     const char *detail;
     const char *const *order; /* ids of operations in the order in which they ran */
     size_t order_count;
-    /* On a GPU instead: ids of the kernel that was held and of the operation it was held for. */
+    /* On a GPU instead: the kernel that was held and what it was held for, as s1.2 or, an announced
+     * access of host thread 1, a1.3. */
     const char *held, *held_name, *until;
     bool interleaved; /* block by block in turns, which no list of the order says */
     struct witness_exit exit;

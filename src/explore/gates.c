@@ -17,15 +17,12 @@ enum gates_answer gates_held(const struct model *model, const struct invert_pair
                              uint32_t *held)
 {
     bool some = false;
-    if (pair->first == MODEL_NONE || pair->then == MODEL_NONE) {
-        return GATES_HOST;
-    }
     for (uint32_t i = pair->first + 1; i-- > 0;) {
         if (!is_kernel(model, i) || !holds_back(model, i, pair->first)) {
             continue;
         }
         some = true;
-        if (!model_before(model, i, pair->then) && n-- == 0) {
+        if ((pair->then == MODEL_NONE || !model_before(model, i, pair->then)) && n-- == 0) {
             *held = i;
             return GATES_FOUND;
         }

@@ -2,8 +2,8 @@
  * happen the other way round on a GPU.
  *
  * Only kernels can be held. What comes before `first` in every schedule holds `first` back with it;
- * so the kernel is `first` itself or the latest before it that `then` need not wait for. One
- * thread. */
+ * so the kernel is `first` itself or the latest before it that `then` need not wait for. Whether an
+ * access of the host waits for one is not known here, which a trial tells. One thread. */
 #ifndef SSAN_EXPLORE_GATES_H
 #define SSAN_EXPLORE_GATES_H
 
@@ -11,7 +11,6 @@
 
 enum gates_answer {
     GATES_FOUND,
-    GATES_HOST,      /* one of the two is an access of the host, which nothing holds */
     GATES_NO_KERNEL, /* `first` is none, and no kernel comes before it */
     GATES_SHARED     /* kernels do, but `then` waits for each of them too */
 };

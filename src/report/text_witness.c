@@ -49,8 +49,8 @@ static void add_streams(struct strbuf *out, const struct report *report,
     strbuf_puts(out, separator[0] == ',' ? ")" : "");
 }
 
-/* "holding scale on 'producer' until add on 'consumer' is done": the finding's own operations by
- * name, another kernel, or a later instance of one, with its id. */
+/* "holding scale on 'producer' until add on 'consumer' is done", "until the host reads 'out'": the
+ * finding's own operations by name, another kernel, or a later instance of one, with its id. */
 static void lead_gate(struct strbuf *out, const struct report *report,
                       const struct finding *finding)
 {
@@ -65,6 +65,11 @@ static void lead_gate(struct strbuf *out, const struct report *report,
     }
     strbuf_puts(out, " until ");
     words_subject(out, report, finding->then.op);
+    if (witness->until[0] == 'a') { /* an announced access */
+        strbuf_printf(out, " %s '%s'", words_verb(report, &finding->then),
+                      words_buffer(report, finding->buffer));
+        return;
+    }
     if (!then || strcmp(witness->until, then) != 0) {
         strbuf_printf(out, " (%s)", witness->until);
     }

@@ -38,12 +38,22 @@ static const char *read_one(const char *text, struct gate_words *gate)
     return end ? end : read_value(text, "blocks", 1, GATE_MOST_HELD, &gate->blocks);
 }
 
+/* "s2.1" or "a1.3"; behind it, NULL otherwise. */
+static const char *read_until(const char *text, struct gate_words *gate)
+{
+    char item[GATE_WORDS_ROOM];
+    const char *end;
+    gate->by_host = text[0] == 'a';
+    snprintf(item, sizeof item, "%c%.100s", gate->by_host ? 's' : text[0], text[0] ? text + 1 : "");
+    return plan_item_read(item, &gate->until, &end) ? text + (end - item) : NULL;
+}
+
 enum ssan_status gate_words_read(struct gate_words *gate, const char *words, struct ssan_error *err)
 {
     struct gate_words read = {.limit_ms = GATE_LIMIT_MS, .grace_ms = GATE_GRACE_MS};
     const char *at;
     if (!plan_item_read(words, &read.held, &at) || *at != ':' ||
-        !plan_item_read(at + 1, &read.until, &at) || (*at != '\0' && *at != ',')) {
+        !(at = read_until(at + 1, &read)) || (*at != '\0' && *at != ',')) {
         return ssan_fail(err, SSAN_USAGE, 0,
                          "a gate is written as s1.2:s2.1 (hold item 2 of stream 1 until item 1 of "
                          "stream 2 is done), not '%.200s'",
@@ -59,7 +69,7 @@ enum ssan_status gate_words_read(struct gate_words *gate, const char *words, str
         }
         at = end;
     }
-    if (read.held.stream == read.until.stream && read.held.seq <= read.until.seq) {
+    if (!read.by_host && read.held.stream == read.until.stream && read.held.seq <= read.until.seq) {
         return ssan_fail(err, SSAN_USAGE, 0,
                          "a gate can't hold an item until one of the same stream is done that "
                          "comes behind it: '%.200s'",
@@ -69,9 +79,16 @@ enum ssan_status gate_words_read(struct gate_words *gate, const char *words, str
     return SSAN_OK;
 }
 
+void gate_words_until(const struct gate_words *gate, char *text, size_t room)
+{
+    snprintf(text, room, "%c%" PRIu32 ".%" PRIu32, gate->by_host ? 'a' : 's', gate->until.stream,
+             gate->until.seq);
+}
+
 void gate_words_print(const struct gate_words *gate, char *text, size_t room)
 {
-    char limit[24] = "", grace[24] = "", blocks[24] = "";
+    char until[32], limit[24] = "", grace[24] = "", blocks[24] = "";
+    gate_words_until(gate, until, sizeof until);
     if (gate->limit_ms != GATE_LIMIT_MS) {
         snprintf(limit, sizeof limit, ",limit=%" PRIu32, gate->limit_ms);
     }
@@ -81,7 +98,6 @@ void gate_words_print(const struct gate_words *gate, char *text, size_t room)
     if (gate->blocks) {
         snprintf(blocks, sizeof blocks, ",blocks=%" PRIu32, gate->blocks);
     }
-    snprintf(text, room, "s%" PRIu32 ".%" PRIu32 ":s%" PRIu32 ".%" PRIu32 "%s%s%s",
-             gate->held.stream, gate->held.seq, gate->until.stream, gate->until.seq, limit, grace,
-             blocks);
+    snprintf(text, room, "s%" PRIu32 ".%" PRIu32 ":%s%s%s%s", gate->held.stream, gate->held.seq,
+             until, limit, grace, blocks);
 }

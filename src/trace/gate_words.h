@@ -1,4 +1,5 @@
-/* One gate in words: which kernel on a GPU is held up, and until which item is done.
+/* One gate in words: which kernel on a GPU is held up, and until which item is done, or which
+ * access of the host.
  *
  * The words of `--gate` and of a `gate` line in observe_plan.h:
  *
@@ -6,7 +7,8 @@
  *
  * The kernel s1.2 (item 2 of stream 1, numbered as in schedules) does not begin before s2.1 is done
  * and a short time has passed in which what follows s2.1 may run too; or before the limit is over,
- * so that a program which needs both at once goes on. With `blocks` only the first N blocks to
+ * so that a program which needs both at once goes on. In place of s2.1 may stand a1.3: the third
+ * access that host thread 1 announces (annotate.h). With `blocks` only the first N blocks to
  * arrive are held. The single word `serialize` asks for the opposite: the host waits behind each
  * item. One thread. */
 #ifndef SSAN_TRACE_GATE_WORDS_H
@@ -25,6 +27,7 @@
 
 struct gate_words {
     struct plan_item held, until;
+    bool by_host;      /* `until` is an announced access: thread and number, from 1 */
     uint32_t limit_ms; /* from when its first block arrived */
     uint32_t grace_ms; /* behind the end of `until` */
     uint32_t blocks;   /* that are held at most; 0: all */
@@ -34,6 +37,8 @@ struct gate_words {
  * unchanged then. */
 enum ssan_status gate_words_read(struct gate_words *gate, const char *words,
                                  struct ssan_error *err);
+/* Writes "s2.1" or "a1.3": what the kernel is held for. */
+void gate_words_until(const struct gate_words *gate, char *text, size_t room);
 /* Writes the shortest words that read back to the same gate, GATE_WORDS_ROOM bytes at most. */
 void gate_words_print(const struct gate_words *gate, char *text, size_t room);
 

@@ -86,6 +86,13 @@ def some_blocks():
     check(w["kind"] == "shown" and w["replay"][5] == "s1.3:s2.2,blocks=64", w)
 
 
+def host_access():
+    """An access of the host is waited for as it is announced."""
+    done = execute([tool(), "witness", "--device", "gpu", "--", STAND_IN, LISTINGS / "host.litmus", "right", "s1.1:a1.2"], env=GPU)
+    words = " ".join(done.stderr.split())
+    check("holding fill (s1.1) until the host reads 'out' gives output line 1" in words and "--gate s1.1:a1.2 --" in words, done.stderr)
+
+
 def repeats():
     _, found = witness("right", "s2.2:s3.2", options=("--repeat", "3"))
     check((found["s2.2", "s3.2"]["reproduced"], found["s2.2", "s3.2"]["repeats"]) == (3, 3), found)
@@ -122,7 +129,7 @@ def gate_option():
 
 def main():
     tally = Tally("gates")
-    for function in (shown, wrong_by_itself, no_calm_run, some_blocks, repeats, text_and_replay, gate_option):
+    for function in (shown, wrong_by_itself, no_calm_run, some_blocks, host_access, repeats, text_and_replay, gate_option):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 

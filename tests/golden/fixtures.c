@@ -372,14 +372,15 @@ static void add_without(struct report *report)
         finding->first.access = SSAN_access_WRITE;
         finding->ordered_by = kinds[i] == WITNESS_ORDERED ? "R-IMPL-4" : NULL;
         set_witness(report, finding,
-                    (struct witness){.kind = kinds[i],
-                                     .detail = kinds[i] == WITNESS_INFEASIBLE
-                                                   ? "s1.7 is due and was not submitted"
-                                               : kinds[i] == WITNESS_FAILED ? "out of memory"
-                                               : kinds[i] == WITNESS_NO_GATE
-                                                   ? "one of the two is an access of the host"
-                                                   : NULL,
-                                     .memory.buffer = -1});
+                    (struct witness){
+                        .kind = kinds[i],
+                        .detail = kinds[i] == WITNESS_INFEASIBLE
+                                      ? "s1.7 is due and was not submitted"
+                                  : kinds[i] == WITNESS_FAILED ? "out of memory"
+                                  : kinds[i] == WITNESS_NO_GATE
+                                      ? "none comes before the operation that would have to wait"
+                                      : NULL,
+                        .memory.buffer = -1});
     }
 }
 

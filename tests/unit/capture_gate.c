@@ -256,6 +256,31 @@ static void test_limit_behind_submission(void **state)
     assert_string_equal(told.text, "s1.1 was held for 300 ms, and s2.1 was not done meanwhile");
 }
 
+/* Held until the host comes to its second announced access. */
+static void test_host_access(void **state)
+{
+    const struct gate_block *block;
+    const struct gate_state *gate;
+    assert_true(begin("s1.1:a1.2"));
+    load_module();
+    launch(1, 1);
+    gate_call_end();
+    block = asked.data;
+    gate = (const struct gate_state *)(uintptr_t)block->state;
+    assert_int_equal(block->by_host, 1);
+    gate_host_access(1);
+    gate_host_access(2);
+    assert_int_equal(gate->opened, 0);
+    gate_host_access(1);
+    assert_int_equal(gate->opened, 1);
+    gate_host_access(1);
+    assert_int_equal(block->done, 0);
+    device_release(block, GATE_BY_LIMIT);
+    gate_exit(&told.sink);
+    assert_string_equal(told.text,
+                        "s1.1 was held for 300 ms, and a1.2 was not announced meanwhile");
+}
+
 static void test_never(void **state)
 {
     assert_true(begin("s1.2:s2.1"));
@@ -372,6 +397,7 @@ int main(void)
         cmocka_unit_test_teardown(test_partner, end),
         cmocka_unit_test_teardown(test_limit, end),
         cmocka_unit_test_teardown(test_limit_behind_submission, end),
+        cmocka_unit_test_teardown(test_host_access, end),
         cmocka_unit_test_teardown(test_never, end),
         cmocka_unit_test_teardown(test_no_patches, end),
         cmocka_unit_test_teardown(test_context_end, end),

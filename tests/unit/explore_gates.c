@@ -146,7 +146,9 @@ static void joins(void **state)
     reader = t_reads(&run.t, b, X, 64);
     read_all(&run);
     expect(&run, copy, reader, 0, GATES_SHARED, NULL);
-    assert_int_equal(gates_held(&run.model, &host, 0, &held), GATES_HOST);
+    assert_int_equal(gates_held(&run.model, &host, 0, &held), GATES_FOUND);
+    assert_int_equal(held, 0); /* a trial tells whether the host waits for it */
+    assert_int_equal(gates_held(&run.model, &host, 1, &held), GATES_SHARED);
     end(&run);
 }
 

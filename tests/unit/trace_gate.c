@@ -23,8 +23,14 @@ static void test_short(void **state)
     assert_int_equal(gate.limit_ms, GATE_LIMIT_MS);
     assert_int_equal(gate.grace_ms, GATE_GRACE_MS);
     assert_int_equal(gate.blocks, 0);
+    assert_false(gate.by_host);
     gate_words_print(&gate, text, sizeof text);
     assert_string_equal(text, "s1.2:s2.1");
+    assert_int_equal(gate_words_read(&gate, "s1.2:a1.3,grace=0", NULL), SSAN_OK);
+    assert_true(gate.by_host);
+    assert_int_equal(gate.until.seq, 3);
+    gate_words_print(&gate, text, sizeof text);
+    assert_string_equal(text, "s1.2:a1.3,grace=0");
 }
 
 static void test_round_trip(void **state)
@@ -34,15 +40,22 @@ static void test_round_trip(void **state)
         struct gate_words gate = {
             .held = {1 + (uint32_t)rng_below(&rng, 9), UINT32_MAX},
             .until = {10 + (uint32_t)rng_below(&rng, 9), 1 + (uint32_t)rng_below(&rng, UINT32_MAX)},
+            .by_host = rng_below(&rng, 2),
             .limit_ms = 1 + (uint32_t)rng_below(&rng, GATE_MOST_MS),
             .grace_ms = (uint32_t)rng_below(&rng, GATE_MOST_MS + 1),
             .blocks = (uint32_t)rng_below(&rng, GATE_MOST_HELD + 1)};
         struct gate_words back;
-        char text[GATE_WORDS_ROOM];
+        char text[GATE_WORDS_ROOM], again[GATE_WORDS_ROOM];
         gate_words_print(&gate, text, sizeof text);
         assert_true(strlen(text) < sizeof text - 1);
         assert_int_equal(gate_words_read(&back, text, NULL), SSAN_OK);
-        assert_memory_equal(&back, &gate, sizeof gate);
+        gate_words_print(&back, again, sizeof again);
+        assert_string_equal(again, text);
+        assert_int_equal(back.until.seq, gate.until.seq);
+        assert_int_equal(back.by_host, gate.by_host);
+        assert_int_equal(back.limit_ms, gate.limit_ms);
+        assert_int_equal(back.grace_ms, gate.grace_ms);
+        assert_int_equal(back.blocks, gate.blocks);
     }
 }
 
@@ -67,6 +80,9 @@ static void test_refused(void **state)
         "s1.2:s2.1,blocks=129",
         "s1.2:s2.1,limit=5x",
         "s1.2:s2.1,other=5",
+        "s1.2:a1",
+        "s1.2:a0.1",
+        "a1.2:s1.2",
         "s1.2:s1.2",
         "s1.2:s1.3",
     };

@@ -58,13 +58,19 @@ static __device__ void release(struct gate_block *gate, enum gate_release by, ui
     __threadfence_system();
 }
 
+static __device__ bool is_open(const struct gate_block *gate)
+{
+    const struct gate_state *state = (const struct gate_state *)gate->state;
+    return look(&gate->done) || (gate->by_host && look(&state->opened));
+}
+
 static __device__ void wait(struct gate_block *gate)
 {
     uint64_t begun = set_once(&gate->begun, now_ns());
     while (look(&gate->release) == GATE_HOLDS) {
         /* signed: another thread's time may be the later one */
         int64_t held = (int64_t)(now_ns() - begun);
-        if (look(&gate->done)) {
+        if (is_open(gate)) {
             uint64_t seen = set_once(&gate->done_seen, now_ns());
             if ((int64_t)(now_ns() - seen) >= (int64_t)gate->grace_ns) {
                 release(gate, GATE_BY_PARTNER, (uint64_t)held);
