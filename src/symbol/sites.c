@@ -8,6 +8,8 @@
 #include "symbol/object.h"
 #include "symbol/symbols.h"
 
+#include "trace/own_header.h"
+
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -226,7 +228,9 @@ static bool give_candidates(struct sites *sites, const struct stack *stack,
             continue;
         }
         event = line_event(stack->site, depth, &frames[0]);
-        key = hash_text(hash_mix(frames[0].line, 0), frames[0].file ? frames[0].file : "");
+        key = hash_text(hash_mix(frames[0].line, 0), frames[0].file       ? frames[0].file
+                                                     : frames[0].function ? frames[0].function
+                                                                          : "");
         if (!map_find(&seen, key)) {
             fine = map_set(&seen, key, 1) && give(self, &event);
             depth++;
@@ -262,33 +266,43 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
     return true;
 }
 
+/* The frame of a stack that stands for it. */
+struct place_search {
+    struct symbol_frame *frame;
+    bool named, found; /* found: it is in the program's own code */
+};
+
+static bool take_place(void *self, const struct ssan_event *event)
+{
+    struct place_search *search = self;
+    const struct ssan_ev_line *line = &event->line;
+    search->found = !is_own_header(line->file.ptr, line->file.length) &&
+                    !is_library_file(line->file.ptr, line->file.length);
+    if (search->found || !search->named) {
+        *search->frame = (struct symbol_frame){
+            .file = line->file.length > 0 ? line->file.ptr : NULL,
+            .function = line->function.length > 0 ? line->function.ptr : NULL,
+            .text = line->text.length > 0 ? line->text.ptr : NULL,
+            .line = line->line,
+        };
+        search->named = search->frame->file || search->frame->function;
+    }
+    return !search->found;
+}
+
 bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame)
 {
+    struct place_search search = {frame, false, false};
     const struct stack *stack = NULL;
-    struct launch_stub stub = {0};
-    bool named = false;
+    struct walk walk = {0};
     size_t i = sites->stacks.count;
     while (!stack && i-- > 0) {
         stack = sites->stacks.items[i].site == site ? &sites->stacks.items[i] : NULL;
     }
-    for (i = 0; stack && i < stack->count; i++) {
-        struct symbol_frame frames[OBJECT_MAX_INLINED];
-        size_t count =
-            symbols_resolve(sites->symbols, stack->frames[i], frames, OBJECT_MAX_INLINED);
-        for (size_t k = 0; k < count; k++) {
-            if (launch_stub_hides(&stub, &frames[k])) {
-                continue;
-            }
-            if (frames[k].file || (frames[k].function && !named)) {
-                *frame = frames[k];
-                named = true;
-            }
-            if (frames[k].file) {
-                return true;
-            }
-        }
+    for (i = 0; stack && i < stack->count && !search.found && !walk.main_seen; i++) {
+        (void)give_frame(sites, stack, stack->frames[i], &walk, take_place, &search);
     }
-    return named;
+    return search.named || search.found;
 }
 
 void sites_explain(const struct sites *sites, struct strbuf *out)

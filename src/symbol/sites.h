@@ -28,7 +28,7 @@ void sites_shorten(const struct sites *sites, struct ssan_event *event);
 bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ssan_event *event),
                    void *self);
 
-/* What the innermost frame of a site is whose line is known, else the innermost that has a name;
+/* The innermost frame of a site in the program's own code, else the innermost that has a name;
  * before sites_resolve too. The strings hold until sites_destroy. False when nothing is known. */
 bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame);
 
