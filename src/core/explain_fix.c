@@ -14,6 +14,7 @@
 #include "core/explain_names.h"
 #include "core/explain_order.h"
 #include "core/explain_spell.h"
+#include "core/explain_words.h"
 
 /* What the proposals for one pair share. */
 struct job {
@@ -125,7 +126,8 @@ static void add_wait(struct job *job, struct proposal *proposal, uint32_t record
     const char *stream = c_stream(job, proposal);
     const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
                                record, job->c_call);
-    strbuf_printf(&text, "cudaStreamWaitEvent(%s, %s, 0);", stream, event);
+    const struct place place = call_place(job, job->c_call);
+    words_wait(&text, &place, stream, event);
     insert(job, proposal, job->c_call, keep(job, &text));
     change(proposal, (struct change){.kind = CHANGE_WAIT,
                                      .call = (uint32_t)job->c_call,
@@ -193,7 +195,8 @@ static void propose_move_record(struct job *job, uint32_t record, uint32_t wait)
     struct strbuf text = {0};
     const char *event =
         borrow(job, proposal, spell_event(job->history, job->maker->arena, record), record, behind);
-    strbuf_printf(&text, "cudaEventRecord(%s, %s);", event, p_stream(job, proposal, behind));
+    const struct place place = call_place(job, behind);
+    words_record(&text, &place, p_stream(job, proposal, behind), event);
     drop(job, proposal, record);
     insert(job, proposal, behind, keep(job, &text));
     change(proposal, (struct change){.kind = CHANGE_RECORD,
@@ -213,8 +216,9 @@ static void propose_record_and_wait_known(struct job *job, uint32_t wait)
     const char *stream = c_stream(job, proposal);
     const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, wait),
                                wait, job->c_call);
-    strbuf_printf(&record, "cudaEventRecord(%s, %s);", event, p_stream(job, proposal, job->c_call));
-    strbuf_printf(&text, "cudaStreamWaitEvent(%s, %s, 0);", stream, event);
+    const struct place place = call_place(job, job->c_call);
+    words_record(&record, &place, p_stream(job, proposal, job->c_call), event);
+    words_wait(&text, &place, stream, event);
     insert(job, proposal, job->c_call, keep(job, &record));
     insert(job, proposal, job->c_call, keep(job, &text));
     change(proposal, (struct change){.kind = CHANGE_RECORD,
@@ -287,12 +291,16 @@ static void propose_new_event(struct job *job, enum fix_kind kind, size_t record
     const char *name = new_name(job);
     const size_t declaring = declaring_call(job, record_call);
     struct strbuf declare = {0}, create = {0}, record = {0}, wait = {0};
-    strbuf_printf(&declare, "cudaEvent_t %s;", name);
-    strbuf_printf(&create, "cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);", name);
-    strbuf_printf(&record, "cudaEventRecord(%s, %s);", name, p_stream(job, proposal, record_call));
-    strbuf_printf(&wait, "cudaStreamWaitEvent(%s, %s, 0);", c_stream(job, proposal), name);
+    const struct place there = call_place(job, declaring), here = call_place(job, job->c_call),
+                       recording = call_place(job, record_call);
+    words_declare(&declare, &there, name);
+    words_create(&create, &there, name);
+    words_record(&record, &recording, p_stream(job, proposal, record_call), name);
+    words_wait(&wait, &here, c_stream(job, proposal), name);
     insert(job, proposal, declaring, keep(job, &declare));
-    insert(job, proposal, declaring, keep(job, &create));
+    if (create.length > 0) {
+        insert(job, proposal, declaring, keep(job, &create));
+    }
     insert(job, proposal, record_call, keep(job, &record));
     insert(job, proposal, job->c_call, keep(job, &wait));
     proposal->borrowed |=
@@ -351,9 +359,10 @@ static void propose_join_event(struct job *job, uint32_t record)
         return;
     }
     struct strbuf text = {0};
-    strbuf_printf(&text, "cudaEventSynchronize(%s);",
-                  borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
-                         record, job->c_call));
+    const struct place place = call_place(job, job->c_call);
+    words_join_event(&text, &place,
+                     borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
+                            record, job->c_call));
     insert(job, proposal, job->c_call, keep(job, &text));
     change(
         proposal,
@@ -367,7 +376,8 @@ static void propose_join_stream(struct job *job)
         return;
     }
     struct strbuf text = {0};
-    strbuf_printf(&text, "cudaStreamSynchronize(%s);", p_stream(job, proposal, job->c_call));
+    const struct place place = call_place(job, job->c_call);
+    words_join_stream(&text, &place, p_stream(job, proposal, job->c_call));
     insert(job, proposal, job->c_call, keep(job, &text));
     change(proposal, (struct change){.kind = CHANGE_JOIN_STREAM,
                                      .call = (uint32_t)job->c_call,
@@ -379,7 +389,10 @@ static void propose_join_device(struct job *job)
 {
     struct proposal *proposal = begin(job, FIX_HOST_SYNC);
     if (proposal) {
-        insert(job, proposal, job->c_call, "cudaDeviceSynchronize();");
+        struct strbuf text = {0};
+        const struct place place = call_place(job, job->c_call);
+        words_join_device(&text, &place);
+        insert(job, proposal, job->c_call, keep(job, &text));
         change(proposal, (struct change){.kind = CHANGE_JOIN_DEVICE,
                                          .call = (uint32_t)job->c_call,
                                          .from = job->p_index});
