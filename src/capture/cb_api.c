@@ -132,8 +132,8 @@ static void leave_global(const struct call_frame *frame)
 {
     const struct cuda_global_params *global = frame->params;
     if (global->address && global->size) {
-        resource_variable(*global->address, *global->size, global->name,
-                          strstr(frame->call->name, "Managed") != NULL);
+        resource_variable(NULL, *global->address, *global->size, global->name,
+                          strstr(frame->call->name, "Managed") ? "__managed__" : "__device__");
     }
 }
 

@@ -5,6 +5,7 @@
 #include "capture/gate.h"
 #include "capture/memory.h"
 #include "capture/observe.h"
+#include "capture/variables.h"
 
 #include "base/demangle.h"
 
@@ -25,19 +26,20 @@ static void end_block(const struct thread *thread, uint64_t address, struct call
     emit_unlock();
 }
 
-/* What still lives in a context ends with it, but for memory of pools (R-IMPL-3): the driver tells
- * of no free. */
-static void end_blocks(CUcontext context)
+/* Ends the blocks that go with their owner, of which the driver tells no free: with a context what
+ * lives in it, but for memory of pools (R-IMPL-3); with a module its variables. One of the two is
+ * NULL. */
+static void end_blocks(CUcontext context, CUmodule module)
 {
     struct thread *thread = calls_thread();
     struct caller caller = calls_caller(thread);
     struct memory_block block;
     uint32_t ended;
     emit_lock();
-    ended = handles_context(context);
+    ended = handles_find_context(context);
     emit_unlock();
     for (uint64_t at = 0; memory_next(at, &block); at = block.address + block.size) {
-        if (block.context == ended && !block.is_pooled) {
+        if (module ? block.module == module : block.context == ended && !block.is_pooled) {
             end_block(thread, block.address, caller);
         }
     }
@@ -63,7 +65,7 @@ static void on_context(uint32_t id, CUcontext context)
         observe_context_end(context);
         gate_context_end(context);
     } else if (id == SANITIZER_CONTEXT_DESTROY_FINISHED) {
-        end_blocks(context);
+        end_blocks(context, NULL);
         thread->context = thread->context == context ? NULL : thread->context;
         emit_lock();
         handles_remove_context(context);
@@ -177,19 +179,21 @@ static void on_alloc(uint32_t id, const struct sanitizer_memory_data *data)
     }
 }
 
-void resource_variable(uint64_t address, uint64_t size, const char *name, bool is_managed)
+void resource_variable(CUmodule module, uint64_t address, uint64_t size, const char *name,
+                       const char *space)
 {
     struct memory_block old;
-    struct memory_block block = {.address = address, .size = size};
-    block.memory = is_managed ? SSAN_memory_MANAGED : SSAN_memory_DEVICE;
-    if (address == 0 || size == 0 || (memory_find(address, &old) && old.address == address)) {
-        return;
+    struct memory_block block = {.address = address, .size = size, .module = module};
+    block.memory = strcmp(space, "__managed__") == 0 ? SSAN_memory_MANAGED : SSAN_memory_DEVICE;
+    if (address == 0 || size == 0 || memory_find(address, &old)) {
+        return; /* told before, or a part of the managed memory of its module */
     }
     struct thread *thread = calls_thread();
-    add_block(&block, is_managed ? "__managed__" : "__device__", thread->context,
-              (struct caller){.thread = thread->id});
+    add_block(&block, space, thread->context, (struct caller){.thread = thread->id});
     if (name && *name) {
-        emit_name(SSAN_object_POINTER, address, name);
+        emit_lock();
+        emit_name(SSAN_object_POINTER, address, handles_name(name));
+        emit_unlock();
     }
 }
 
@@ -221,10 +225,12 @@ void on_resource(uint32_t id, const void *data)
         break;
     case SANITIZER_MODULE_LOADED:
         demangle_open();
+        variables_add(data);
         gate_module(data);
         observe_module(data);
         break;
     case SANITIZER_MODULE_UNLOAD_STARTING:
+        end_blocks(NULL, ((const struct sanitizer_module_data *)data)->module);
         emit_lock();
         handles_forget_kernels();
         emit_unlock();

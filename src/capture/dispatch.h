@@ -34,8 +34,10 @@ void unrecorded_wait(struct thread *thread, CUstream stream, CUevent event, bool
 void hostfunc_enter(struct thread *thread, const struct call_frame *frame);
 void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok);
 
-/* A variable of a module lies at `address`. */
-void resource_variable(uint64_t address, uint64_t size, const char *name, bool is_managed);
+/* A variable lies at `address`; `space` as it is declared, "__device__" or the like. `module` may
+ * be NULL: not known. */
+void resource_variable(CUmodule module, uint64_t address, uint64_t size, const char *name,
+                       const char *space);
 
 /* What of the run is observed: read from the session at the first call. Any thread. */
 const struct observe_plan *capture_plan(void);

@@ -346,8 +346,8 @@ static uint64_t hash_text(const char *text)
     return hash_mix(hash_mix(hash, word), length);
 }
 
-/* The name of a mangled one, made once. */
-static const char *intern_name(const char *mangled)
+/* Made once. */
+const char *handles_name(const char *mangled)
 {
     uint64_t hash = hash_text(mangled);
     const uint64_t *first = map_find(&tables.names, hash);
@@ -378,7 +378,7 @@ const char *handles_kernel_name(CUfunction function, const char *mangled)
     if (known) {
         return (const char *)(uintptr_t)*known;
     }
-    name = mangled ? intern_name(mangled) : "";
+    name = mangled ? handles_name(mangled) : "";
     (void)map_set(&tables.kernels, key_of(function), (uint64_t)(uintptr_t)name);
     return name;
 }

@@ -65,6 +65,8 @@ bool handles_find_object(const void *handle, CUcontext context, struct caller ca
 
 /* The name of a kernel for people; lives as long as the process. */
 const char *handles_kernel_name(CUfunction function, const char *mangled);
+/* A mangled name for people; lives as long as the process. */
+const char *handles_name(const char *mangled);
 /* Functions of a module may have gone: their handles may come back with other names. */
 void handles_forget_kernels(void);
 

@@ -12,6 +12,7 @@
 #include "capture/nvtx.h"
 #include "capture/observe.h"
 #include "capture/stack.h"
+#include "capture/variables.h"
 
 #include "trace/leaving.h"
 #include "trace/message.h"
@@ -191,6 +192,7 @@ static const char *prepare(const char *directory, enum ssan_accesses *accesses,
         sanitizer_subscribe(&capture_api, on_callback, NULL, err) != SSAN_OK) {
         return err->text;
     }
+    variables_open();
     path_beside("patches.fatbin", patches, sizeof patches);
     path_beside(GATE_PATCHES, gates, sizeof gates);
     *accesses = observe_start(&setup);

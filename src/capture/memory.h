@@ -4,6 +4,7 @@
 #ifndef SSAN_CAPTURE_MEMORY_H
 #define SSAN_CAPTURE_MEMORY_H
 
+#include "capture/cuda_abi.h"
 #include "trace/event.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@ struct memory_block {
     enum ssan_memory memory;
     uint32_t context; /* id */
     bool is_pooled;   /* stream-ordered: no host call ends it */
+    CUmodule module;  /* whose variable it is, or NULL */
 };
 
 /* Begins a block; parts of older ones beneath it are gone. False without memory: it is not in the

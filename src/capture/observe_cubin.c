@@ -10,6 +10,8 @@
 #define INSTRUCTION_BYTES 16u
 #define OPERATION_MASK    0x1ffu
 #define TEXT              ".text."
+#define GLOBAL            ".nv.global"    /* and .nv.global.init */
+#define CONSTANT          ".nv.constant3" /* the other banks are the compiler's own */
 
 /* Operations by the lowest 9 bits, the same from 7.5 to 12.x: those that touch global memory in
  * ways without a patch, and calls. */
@@ -38,7 +40,8 @@ static const struct {
 static const uint16_t directions[] = {CUBIN_BULK_READ | CUBIN_BULK_WRITE, CUBIN_BULK_READ,
                                       CUBIN_BULK_WRITE, 0};
 
-#define SYMBOL_IS_ENTRY 0x10u /* in the last byte of a symbol's properties: of a kernel */
+#define SYMBOL_IS_MANAGED 0x04u
+#define SYMBOL_IS_ENTRY   0x10u /* in the last byte of a symbol's properties: of a kernel */
 
 struct cubin {
     const unsigned char *bytes;
@@ -159,6 +162,56 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
         }
         if (!take(self, &function)) {
             return false;
+        }
+    }
+    return true;
+}
+
+/* The name of a symbol, NULL where it has none. */
+static const char *symbol_name(const struct cubin *cubin, const Elf64_Shdr *symbols, uint32_t at)
+{
+    const Elf64_Shdr *strings;
+    if (symbols->sh_link >= cubin->header->e_shnum) {
+        return NULL;
+    }
+    strings = &cubin->sections[symbols->sh_link];
+    if (!lies_inside(cubin, strings->sh_offset, strings->sh_size) || at >= strings->sh_size) {
+        return NULL;
+    }
+    const char *name = (const char *)cubin->bytes + strings->sh_offset + at;
+    return *name && memchr(name, '\0', (size_t)(strings->sh_size - at)) ? name : NULL;
+}
+
+/* What a variable of this section is declared as; NULL: the section holds none. */
+static const char *space_of(const char *section, unsigned other)
+{
+    if (strncmp(section, GLOBAL, sizeof GLOBAL - 1) == 0) {
+        return other & SYMBOL_IS_MANAGED ? "__managed__" : "__device__";
+    }
+    return strcmp(section, CONSTANT) == 0 ? "__constant__" : NULL;
+}
+
+bool cubin_read_variables(const void *bytes, size_t size,
+                          bool (*take)(void *self, const struct cubin_variable *variable),
+                          void *self)
+{
+    struct cubin cubin;
+    const Elf64_Shdr *symbols;
+    if (!open_cubin(&cubin, bytes, size) || !(symbols = find_symbols(&cubin))) {
+        return false;
+    }
+    const Elf64_Sym *all = (const void *)(cubin.bytes + symbols->sh_offset);
+    for (uint64_t i = 0; i < symbols->sh_size / sizeof *all; i++) {
+        const char *section = all[i].st_shndx < cubin.header->e_shnum
+                                  ? name_of(&cubin, &cubin.sections[all[i].st_shndx])
+                                  : "";
+        const struct cubin_variable variable = {.name =
+                                                    symbol_name(&cubin, symbols, all[i].st_name),
+                                                .space = space_of(section, all[i].st_other),
+                                                .size = all[i].st_size};
+        if (ELF64_ST_TYPE(all[i].st_info) == STT_OBJECT && variable.size > 0 && variable.name &&
+            variable.space && !take(self, &variable)) {
+            break;
         }
     }
     return true;

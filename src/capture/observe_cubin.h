@@ -43,4 +43,16 @@ struct cubin_facts {
 bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
                 bool (*take)(void *self, const struct cubin_function *function), void *self);
 
+/* A variable in global or constant memory, as each module of the cubin gets one. */
+struct cubin_variable {
+    const char *name;  /* mangled, NUL-terminated, in the cubin */
+    const char *space; /* "__device__", "__constant__", "__managed__" */
+    uint64_t size;
+};
+
+/* Calls take(self, variable) for each; false as cubin_read. */
+bool cubin_read_variables(const void *bytes, size_t size,
+                          bool (*take)(void *self, const struct cubin_variable *variable),
+                          void *self);
+
 #endif
