@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #define DEPTH      64u /* of machine frames that are kept, and of Python frames */
 #define TABLE_BITS 20
@@ -27,8 +28,7 @@ static struct {
 } stacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct stack {
-    uint64_t hash;
-    uint32_t count, room;
+    struct unwind_stack found;
     bool has_python; /* its frames were asked for */
     uint64_t frames[2 * DEPTH];
 };
@@ -59,42 +59,31 @@ void stack_close(void)
     unwind_close();
 }
 
-/* Appends a frame where there is room. */
-static bool append(void *self, uint64_t frame)
+static bool add_python(void *self, uint64_t frame)
 {
-    struct stack *stack = self;
-    if (stack->count < stack->room) {
-        stack->frames[stack->count++] = frame;
-        stack->hash = hash_mix(stack->hash, frame);
-    }
+    struct unwind_stack *stack = self;
+    unwind_push(stack, frame);
     return stack->count < stack->room;
 }
 
 /* A Python program's frames stand in place of the interpreter's own; below those is nothing that
  * the program's author wrote. */
-static bool add_python(struct stack *stack)
-{
-    stack->has_python = true;
-    stack->room = stack->count + DEPTH;
-    if (stack_python_walk(append, stack) > 0) {
-        return true;
-    }
-    stack->room = DEPTH;
-    return false;
-}
-
-static bool add_frame(void *self, uint64_t frame)
+static enum unwind_step on_special(void *self, unsigned flags)
 {
     struct stack *stack = self;
-    unsigned flags = object_flags(UNWIND_MODULE(frame));
-    if (stack->count == 0 && (flags & (OBJECT_OWN | OBJECT_DRIVER))) {
-        return true;
+    if (stack->found.count == 0 && (flags & (OBJECT_OWN | OBJECT_DRIVER))) {
+        return UNWIND_DROP;
     }
-    if ((flags & OBJECT_PYTHON) && !stack->has_python && add_python(stack)) {
-        return false;
+    if ((flags & OBJECT_PYTHON) && !stack->has_python) {
+        stack->has_python = true;
+        stack->found.goes_on = false;
+        stack->found.room = stack->found.count + DEPTH;
+        if (stack_python_walk(add_python, &stack->found) > 0) {
+            return UNWIND_END;
+        }
+        stack->found.room = DEPTH;
     }
-    /* Where there is an interpreter its frames are looked for however deep the libraries' are. */
-    return append(stack, frame) || (stack_python_is_known() && !stack->has_python);
+    return UNWIND_KEEP;
 }
 
 static void tell_lost(struct ssan_sink *sink)
@@ -103,17 +92,18 @@ static void tell_lost(struct ssan_sink *sink)
     ssan_put(sink, &event);
 }
 
-/* The id of a stack that is not known, or was not a moment ago. */
-static uint32_t intern(struct ssan_sink *sink, const struct stack *stack)
+/* The id of frames that are not known, or were not a moment ago. */
+static uint32_t intern(struct ssan_sink *sink, uint64_t hash, const uint64_t *frames,
+                       uint32_t count)
 {
     uint32_t id;
     pthread_mutex_lock(&stacks.lock);
-    id = interned_find(&stacks.known, stack->hash);
+    id = interned_find(&stacks.known, hash);
     if (!id && (id = interned_next(&stacks.known)) != 0) {
         struct ssan_event event = {.kind = SSAN_EV_site};
-        event.site = (struct ssan_ev_site){id, {stack->frames, stack->count}};
+        event.site = (struct ssan_ev_site){id, {frames, count}};
         ssan_put(sink, &event);
-        interned_add(&stacks.known, stack->hash);
+        interned_add(&stacks.known, hash);
     }
     pthread_mutex_unlock(&stacks.lock);
     if (!id) {
@@ -122,25 +112,42 @@ static uint32_t intern(struct ssan_sink *sink, const struct stack *stack)
     return id;
 }
 
+/* Makes frames of the trace out of those of the walk. */
+static void subtract_bases(struct unwind_stack *stack)
+{
+    for (uint32_t i = 0; i < stack->count; i++) {
+        uint32_t module = UNWIND_MODULE(stack->frames[i]);
+        if (module <= OBJECTS_MAX) {
+            stack->frames[i] = (uint64_t)module << 48 |
+                               ((stack->frames[i] - object_base(module)) & UNWIND_ADDRESS);
+        }
+    }
+}
+
 __attribute__((noinline)) uint32_t stack_site(void)
 {
     struct ssan_sink *sink = atomic_load_explicit(&stacks.sink, memory_order_acquire);
-    struct unwind_registers registers = {0};
+    struct unwind_registers registers;
     struct stack stack;
     int error = errno;
+    uint64_t hash;
     uint32_t id = 0;
     if (!sink) {
         return 0;
     }
-    stack.count = 0;
-    stack.room = DEPTH;
+    stack.found = (struct unwind_stack){
+        .frames = stack.frames, .room = DEPTH, .goes_on = stack_python_is_known()};
     stack.has_python = false;
-    stack.hash = 0;
+    memset(&registers, 0, sizeof registers);
     unwind_here(&registers);
-    unwind_walk(&registers, add_frame, &stack);
-    if (stack.count > 0) {
-        id = interned_find(&stacks.known, stack.hash);
-        id = id ? id : intern(sink, &stack);
+    unwind_walk(&registers, &stack.found, on_special, &stack);
+    if (stack.found.count > 0) {
+        hash = hash_mix(stack.found.hash, stack.found.count);
+        id = interned_find(&stacks.known, hash);
+        if (!id) {
+            subtract_bases(&stack.found);
+            id = intern(sink, hash, stack.frames, stack.found.count);
+        }
     }
     errno = error;
     return id;
@@ -149,15 +156,15 @@ __attribute__((noinline)) uint32_t stack_site(void)
 uint32_t stack_intern(const uint64_t *frames, uint32_t count)
 {
     struct ssan_sink *sink = atomic_load_explicit(&stacks.sink, memory_order_acquire);
-    struct stack stack = {.hash = 1};
+    uint64_t hash = 1;
     uint32_t id;
     if (!sink || count == 0) {
         return 0;
     }
-    for (; stack.count < count && stack.count < DEPTH; stack.count++) {
-        stack.frames[stack.count] = frames[stack.count];
-        stack.hash = hash_mix(stack.hash, frames[stack.count]);
+    count = count < DEPTH ? count : DEPTH;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = hash_mix(hash, frames[i]);
     }
-    id = interned_find(&stacks.known, stack.hash);
-    return id ? id : intern(sink, &stack);
+    id = interned_find(&stacks.known, hash);
+    return id ? id : intern(sink, hash, frames, count);
 }

@@ -19,7 +19,6 @@
 #define FRAMES_MAX 512u /* of one stack that are looked at */
 #define SLOTS      (UINT64_C(1) << 15)
 #define PROBES     4u
-#define ADDRESS    ((UINT64_C(1) << 48) - 1)
 
 /* A rule and its key, as two words that are read one by one: `check` is their exclusive or, so a
  * torn pair is no match. */
@@ -109,14 +108,15 @@ static void look_up(struct lookup *lookup, uint64_t pc)
     (void)objects_visit(pc, take_object, lookup);
 }
 
-static uint64_t find_slow(uint64_t pc, uint64_t key, uint64_t first)
+static uint64_t make_rule(uint64_t pc, uint64_t key, uint64_t first)
 {
     struct lookup lookup;
     struct slot *slot = &cache.slots[first];
     uint64_t rule;
     pthread_mutex_lock(&cache.lock);
     look_up(&lookup, pc - 1);
-    rule = rule_make(lookup.has_row ? &lookup.row : NULL, lookup.module, lookup.is_behind_call);
+    rule = rule_make(lookup.has_row ? &lookup.row : NULL, lookup.module,
+                     lookup.module && object_flags(lookup.module), lookup.is_behind_call);
     for (unsigned i = 0; i < PROBES; i++) {
         struct slot *next = &cache.slots[(first + i) & (SLOTS - 1)];
         uint64_t other = atomic_load_explicit(&next->rule, memory_order_relaxed);
@@ -132,43 +132,69 @@ static uint64_t find_slow(uint64_t pc, uint64_t key, uint64_t first)
     return rule;
 }
 
-/* The rule for a return address. Known ones are found without a call; the rest is in find_slow. */
-static inline uint64_t find(uint64_t pc, uint64_t generation)
+/* A rule that is not in its first slot. */
+static __attribute__((noinline)) uint64_t find_slow(uint64_t pc, uint64_t key, uint64_t first)
 {
-    uint64_t key = (pc & ADDRESS) | generation << 48;
-    uint64_t first = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 49;
-    for (unsigned i = 0; i < PROBES; i++) {
+    for (unsigned i = 1; i < PROBES; i++) {
         struct slot *slot = &cache.slots[(first + i) & (SLOTS - 1)];
         uint64_t rule = atomic_load_explicit(&slot->rule, memory_order_relaxed);
         if ((atomic_load_explicit(&slot->check, memory_order_relaxed) ^ rule) == key) {
             return rule;
         }
-        if (rule == RULE_NONE) {
-            break;
-        }
+    }
+    return make_rule(pc, key, first);
+}
+
+/* The rule for a return address. Where it mostly is it is found without a call; the rest is in
+ * find_slow. */
+static inline uint64_t find(uint64_t pc, uint64_t generation)
+{
+    uint64_t key = (pc & UNWIND_ADDRESS) | generation << 48;
+    uint64_t first = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 49;
+    struct slot *slot = &cache.slots[first];
+    uint64_t rule = atomic_load_explicit(&slot->rule, memory_order_relaxed);
+    if (__builtin_expect((atomic_load_explicit(&slot->check, memory_order_relaxed) ^ rule) == key,
+                         1)) {
+        return rule;
     }
     return find_slow(pc, key, first);
 }
 
 struct walk {
-    uint64_t generation;
-    unwind_visit *visit;
+    struct unwind_stack *stack;
+    unwind_special *special;
     void *self;
     uint32_t seen; /* frames visited */
 };
 
-/* Tells of the frame at pc; one of no object is passed over. */
-static bool tell(struct walk *walk, uint64_t pc, uint32_t module)
+/* Takes the frame at pc, which is of a module with flags; false ends the walk. Frames of no object
+ * are passed over. */
+static bool take_special(struct walk *walk, uint64_t pc, uint32_t module)
+{
+    enum unwind_step step = walk->special(walk->self, object_flags(module));
+    if (step == UNWIND_KEEP) {
+        unwind_push(walk->stack, (uint64_t)module << 48 | (pc & UNWIND_ADDRESS));
+    }
+    return step != UNWIND_END;
+}
+
+/* Takes the frame at pc; false ends the walk. */
+static inline bool take(struct walk *walk, uint64_t pc, uint32_t module, bool is_special)
 {
     walk->seen++;
-    return !module ||
-           walk->visit(walk->self, (uint64_t)module << 48 | ((pc - object_base(module)) & ADDRESS));
+    if (is_special) {
+        return take_special(walk, pc, module);
+    }
+    if (module) {
+        unwind_push(walk->stack, (uint64_t)module << 48 | (pc & UNWIND_ADDRESS));
+    }
+    return walk->stack->count < walk->stack->room || walk->stack->goes_on;
 }
 
 static uint64_t strip(uint64_t pc)
 {
 #if defined __aarch64__
-    return pc & ADDRESS; /* the bits of pointer authentication */
+    return pc & UNWIND_ADDRESS; /* the bits of pointer authentication */
 #else
     return pc;
 #endif
@@ -205,7 +231,8 @@ static void walk_in_full(struct walk *walk, struct unwind_registers *registers)
         look_up(&lookup, is_exact ? pc : pc - 1);
         pthread_mutex_unlock(&cache.lock);
         /* Behind an interrupted instruction there is no call: the frame is told as if it were. */
-        if (depth >= told && !tell(walk, is_exact ? pc + 1 : pc, lookup.module)) {
+        if (depth >= told && !take(walk, is_exact ? pc + 1 : pc, lookup.module,
+                                   lookup.module && object_flags(lookup.module))) {
             return;
         }
         if (lookup.has_row) {
@@ -225,14 +252,42 @@ static void walk_in_full(struct walk *walk, struct unwind_registers *registers)
     }
 }
 
-void unwind_walk(struct unwind_registers *registers, unwind_visit *visit, void *self)
+/* The caller of a frame by its rule, of a kind with a CFA; false: there can be none. */
+static inline bool step(uint64_t rule, uint64_t *pc, uint64_t *sp, uint64_t *fp, uint64_t end)
 {
-    struct walk walk = {objects_generation(), visit, self, 0};
+    enum rule_kind kind = rule_kind(rule);
+    uint64_t cfa = (kind == RULE_SP ? *sp : *fp) + rule_cfa(rule), record = *fp;
+    if (kind == RULE_REALIGNED) {
+        if (!holds(cfa, *sp, end)) {
+            return false;
+        }
+        cfa = unwind_word(cfa);
+    } else {
+        record = cfa;
+    }
+    if (cfa <= *sp || !holds(cfa + rule_ra(rule), *sp, end)) {
+        return false;
+    }
+    if (rule_stores_fp(rule)) {
+        if (!holds(record + rule_fp(rule), *sp, end)) {
+            return false;
+        }
+        *fp = unwind_word(record + rule_fp(rule));
+    }
+    *pc = strip(unwind_word(cfa + rule_ra(rule)));
+    *sp = cfa;
+    return *pc != 0;
+}
+
+void unwind_walk(struct unwind_registers *registers, struct unwind_stack *stack,
+                 unwind_special *special, void *self)
+{
+    struct walk walk = {stack, special, self, 0};
     uint64_t pc = registers->pc, sp = registers->values[CFI_SP], fp = registers->values[CFI_FP];
-    uint64_t end = unwind_stack_end(sp);
+    uint64_t end = unwind_stack_end(sp), generation = objects_generation();
     bool by_chain = false;
     while (walk.seen < FRAMES_MAX) {
-        uint64_t rule = find(pc, walk.generation), cfa;
+        uint64_t rule = find(pc, generation);
         enum rule_kind kind = rule_kind(rule);
         if (kind == RULE_TABLE) {
             walk_in_full(&walk, registers);
@@ -241,36 +296,11 @@ void unwind_walk(struct unwind_registers *registers, unwind_visit *visit, void *
         if (by_chain && rule_module(rule) && !rule_is_behind_call(rule)) {
             return; /* the frame pointer was none */
         }
-        if (!tell(&walk, pc, rule_module(rule)) || kind == RULE_OUTERMOST) {
+        if (!take(&walk, pc, rule_module(rule), rule_is_special(rule)) || kind == RULE_OUTERMOST) {
             return;
         }
         by_chain = kind == RULE_CHAIN;
-        if (by_chain) {
-            if (!follow_chain(&pc, &sp, &fp, end)) {
-                return;
-            }
-            continue;
-        }
-        cfa = (kind == RULE_SP ? sp : fp) + rule_cfa(rule);
-        if (kind == RULE_REALIGNED) {
-            if (!holds(cfa, sp, end)) {
-                return;
-            }
-            cfa = unwind_word(cfa);
-        }
-        if (cfa <= sp || !holds(cfa + rule_ra(rule), sp, end)) {
-            return;
-        }
-        if (rule_stores_fp(rule)) {
-            uint64_t at = (kind == RULE_REALIGNED ? fp : cfa) + rule_fp(rule);
-            if (!holds(at, sp, end)) {
-                return;
-            }
-            fp = unwind_word(at);
-        }
-        pc = strip(unwind_word(cfa + rule_ra(rule)));
-        sp = cfa;
-        if (pc == 0) {
+        if (!(by_chain ? follow_chain(&pc, &sp, &fp, end) : step(rule, &pc, &sp, &fp, end))) {
             return;
         }
     }

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A frame: module << 48 | (return address - base), as in the event `site`. */
-#define UNWIND_OFFSET        ((UINT64_C(1) << 48) - 1)
+/* A frame: module << 48 | return address. */
+#define UNWIND_ADDRESS       ((UINT64_C(1) << 48) - 1)
 #define UNWIND_MODULE(frame) ((uint32_t)((frame) >> 48))
 
 /* The registers of a point in a function, by their DWARF numbers; the program counter apart. Those
@@ -68,11 +68,36 @@ static inline __attribute__((always_inline)) void unwind_here(struct unwind_regi
 #endif
 }
 
-/* Told for each frame, innermost first; false ends the walk. */
-typedef bool unwind_visit(void *self, uint64_t frame);
+/* What a walk has found, innermost first. */
+struct unwind_stack {
+    uint64_t hash;    /* of the frames in order; begin with any number */
+    uint64_t *frames; /* the caller's, `room` of them */
+    uint32_t count, room;
+    bool goes_on; /* also when there is no more room: for what `special` looks for */
+};
 
-/* Walks from a point. It ends with the outermost frame, with what `visit` says, or with the first
- * frame that can't be right. `registers` are used up. */
-void unwind_walk(struct unwind_registers *registers, unwind_visit *visit, void *self);
+/* One more frame, where there is room. */
+static inline void unwind_push(struct unwind_stack *stack, uint64_t frame)
+{
+    if (stack->count < stack->room) {
+        stack->frames[stack->count++] = frame;
+        stack->hash = (stack->hash ^ frame) * UINT64_C(0x9e3779b97f4a7c15);
+        stack->hash ^= stack->hash >> 32;
+    }
+}
+
+enum unwind_step {
+    UNWIND_KEEP,
+    UNWIND_DROP, /* pass over the frame */
+    UNWIND_END,  /* the walk ends before it */
+};
+
+/* Asked for each frame of a module with flags (objects.h). */
+typedef enum unwind_step unwind_special(void *self, unsigned flags);
+
+/* Walks from a point. It ends with the outermost frame, with the room, with what `special` says, or
+ * with the first frame that can't be right. `registers` are used up. */
+void unwind_walk(struct unwind_registers *registers, struct unwind_stack *stack,
+                 unwind_special *special, void *self);
 
 #endif

@@ -84,8 +84,3 @@ uint64_t unwind_stack_end(uint64_t sp)
     }
     return known_end;
 }
-
-__attribute__((no_sanitize("address", "thread"))) uint64_t unwind_word(uint64_t address)
-{
-    return *(const volatile uint64_t *)(uintptr_t)address;
-}

@@ -43,9 +43,9 @@ static enum rule_kind cfa_kind(const struct cfi_row *row, int64_t *offset)
                                          : RULE_TABLE;
 }
 
-uint64_t rule_make(const struct cfi_row *row, uint32_t module, bool behind_call)
+uint64_t rule_make(const struct cfi_row *row, uint32_t module, bool is_special, bool behind_call)
 {
-    uint64_t tail = (uint64_t)module << 49 | (uint64_t)behind_call << 4;
+    uint64_t tail = (uint64_t)module << 49 | (uint64_t)is_special << 5 | (uint64_t)behind_call << 4;
     const struct cfi_rule *fp, *ra;
     int64_t cfa_offset, fp_offset = 0;
     enum rule_kind kind;
@@ -66,12 +66,12 @@ uint64_t rule_make(const struct cfi_row *row, uint32_t module, bool behind_call)
         kind = RULE_TABLE;
     }
     if (row->is_signal_frame || ra->kind != CFI_OFFSET || row->rules[CFI_SP].kind != CFI_SAME ||
-        !fits(cfa_offset, 20) || !fits(fp_offset, 12) || !fits(ra->value, 12)) {
+        !fits(cfa_offset, 19) || !fits(fp_offset, 12) || !fits(ra->value, 12)) {
         kind = RULE_TABLE;
     }
     if (kind == RULE_TABLE) {
         return tail | RULE_TABLE;
     }
-    return tail | kind | (uint64_t)(fp->kind != CFI_SAME) << 3 | field(cfa_offset, 5, 20) |
+    return tail | kind | (uint64_t)(fp->kind != CFI_SAME) << 3 | field(cfa_offset, 6, 19) |
            field(fp_offset, 25, 12) | field(ra->value, 37, 12);
 }
