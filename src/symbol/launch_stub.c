@@ -2,7 +2,8 @@
  *
  * The stub of a kernel is called __device_stub__ and the rest of the kernel's mangled name, in
  * which the kernel's own name stands behind its length: that tells the host function of the kernel
- * from the caller, where the compiler left no frame of it. */
+ * from the caller, where the compiler left no frame of it. Where the linker's name of a function is
+ * known it must be the kernel's, as a caller may be an overload of the same name. */
 #include "symbol/launch_stub.h"
 
 #include <ctype.h>
@@ -48,6 +49,22 @@ static bool is_kernel_of(const char *function, const char *stub)
     return length > 0 && written > 0 && (size_t)written < sizeof mangled && strstr(stub, mangled);
 }
 
+/* Whether a stub's name holds the mangled name `symbol`. Marks of internal linkage, an L before a
+ * length, are in only one of them. */
+static bool holds_symbol(const char *stub, const char *symbol)
+{
+    const char *kernel = stub + strlen(STUB) - 1;
+    for (; *symbol; symbol++, kernel++) {
+        if (symbol[0] == 'L' && isdigit((unsigned char)symbol[1]) && *kernel != 'L') {
+            symbol++;
+        }
+        if (*kernel != *symbol) {
+            return false;
+        }
+    }
+    return *kernel == '\0' || *kernel == '(';
+}
+
 bool launch_stub_hides(struct launch_stub *stub, const struct symbol_frame *frame)
 {
     const char *passed = stub->passed;
@@ -59,5 +76,8 @@ bool launch_stub_hides(struct launch_stub *stub, const struct symbol_frame *fram
         return true; /* __wrapper__device_stub_ of a template among them */
     }
     stub->passed = NULL;
+    if (passed && frame->symbol && strncmp(frame->symbol, "_Z", 2) == 0) {
+        return holds_symbol(passed, frame->symbol);
+    }
     return passed && frame->function && is_kernel_of(frame->function, passed);
 }

@@ -93,6 +93,12 @@ static const char *pretty(struct arena *arena, const char *name)
     return copy;
 }
 
+static void set_function(struct object_frame *frame, struct arena *arena, const char *name)
+{
+    frame->function = pretty(arena, name);
+    frame->symbol = name ? arena_strdup(arena, name) : NULL;
+}
+
 /* Linkage name of a subprogram or inlined call, else its plain name. */
 static const char *die_name(Dwarf_Die *die)
 {
@@ -142,11 +148,11 @@ static size_t add_scopes(Dwarf_Die *cu, Dwarf_Addr address, struct arena *arena,
     for (i = 0; i < count; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_subprogram) {
-            frames[used - 1].function = pretty(arena, die_name(&scopes[i]));
+            set_function(&frames[used - 1], arena, die_name(&scopes[i]));
             break;
         }
         if (tag == DW_TAG_inlined_subroutine) {
-            frames[used - 1].function = pretty(arena, die_name(&scopes[i]));
+            set_function(&frames[used - 1], arena, die_name(&scopes[i]));
             if (used == OBJECT_MAX_INLINED || !call_place(cu, &scopes[i], arena, &frames[used])) {
                 break;
             }
@@ -205,8 +211,10 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     Dwarf_Addr bias = 0;
     Dwarf_Die *cu;
     Dwarf_Line *line;
-    const char *file = NULL;
+    const char *file = NULL, *name;
     int number = 0, column = 0;
+    GElf_Off offset;
+    GElf_Sym symbol;
     size_t count;
     if (object->state != OBJECT_GOOD) {
         return 0;
@@ -229,6 +237,10 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     count = add_scopes(cu, at - bias, arena, frames);
     if (!frames[count - 1].function) {
         frames[count - 1].function = symbol_name(object, at, false, arena);
+    }
+    name = dwfl_module_addrinfo(object->module, at, &offset, &symbol, NULL, NULL, NULL);
+    if (name) { /* a function of internal linkage has no other in its debug information */
+        frames[count - 1].symbol = arena_strdup(arena, name);
     }
     return count;
 }

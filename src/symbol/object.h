@@ -20,6 +20,7 @@ enum object_state {
 struct object_frame {
     const char *file; /* NULL: no debug info; then function is "name+0x12", or NULL */
     const char *function;
+    const char *symbol; /* the function's name as the linker knows it, where lines are known */
     uint32_t line;
     uint32_t column; /* in bytes, of the call or of the macro that makes it; 0: unknown */
 };

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "trace/own_header.h"
 
 #include <string.h>
 
@@ -23,20 +24,13 @@ struct stack {
     const uint64_t *frames;
 };
 
-/* A frame whose producer knew its line. */
-struct told_frame {
-    enum ssan_language language;
-    uint32_t line;
-    const char *file, *function;
-};
-
 struct sites {
     struct arena arena;
     struct symbols *symbols;
     VEC(struct stack) stacks;
-    VEC(struct told_frame) told;
-    struct map told_of;  /* value in stacks -> index */
-    struct map resolved; /* site -> 1: has line events */
+    VEC(struct symbol_frame) told; /* frames whose producer knew their line */
+    struct map told_of;            /* value in stacks -> index */
+    struct map resolved;           /* site -> 1: has line events */
 };
 
 struct sites *sites_create(const char *directory)
@@ -93,9 +87,15 @@ static const char *keep(struct sites *sites, struct ssan_str text)
 
 static bool take_frame(struct sites *sites, const struct ssan_ev_frame *event)
 {
-    struct told_frame frame = {event->language, event->line, keep(sites, event->file),
-                               keep(sites, event->function)};
-    return frame.file && frame.function && VEC_PUSH(&sites->told, frame) &&
+    size_t length;
+    const char *file = keep(sites, event->file);
+    struct symbol_frame frame = {
+        .function = keep(sites, event->function), .line = event->line, .language = event->language};
+    if (!file || !frame.function) {
+        return false;
+    }
+    frame.file = *file ? symbols_shorten(sites->symbols, file, strlen(file), &length) : NULL;
+    return VEC_PUSH(&sites->told, frame) &&
            map_set(&sites->told_of, event->frame, sites->told.count - 1);
 }
 
@@ -150,6 +150,7 @@ static struct ssan_event line_event(uint32_t site, uint32_t depth, const struct 
     event.line.line = frame->line;
     event.line.function = ssan_str(frame->function ? frame->function : "");
     event.line.text = ssan_str(frame->text ? frame->text : "");
+    event.line.language = frame->language;
     return event;
 }
 
@@ -161,56 +162,61 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static bool give_told(struct sites *sites, const struct told_frame *frame, uint32_t site,
-                      uint32_t depth, bool (*give)(void *self, const struct ssan_event *event),
-                      void *self)
-{
-    struct ssan_event event = {.kind = SSAN_EV_line};
-    event.line = (struct ssan_ev_line){.site = site,
-                                       .depth = depth,
-                                       .file = ssan_str(frame->file),
-                                       .line = frame->line,
-                                       .function = ssan_str(frame->function),
-                                       .language = frame->language};
-    sites_shorten(sites, &event);
-    return give(self, &event);
-}
-
-/* How far a stack has been given. */
-struct walk {
-    uint32_t depth; /* lines so far */
-    bool main_seen; /* its last frame was among them */
+/* A stack that is gone through from its innermost frame. */
+struct unfolding {
+    struct sites *sites;
     struct launch_stub stub;
+    bool ended; /* at main, a thread's begin, or what `give` said */
+    bool (*give)(void *self, const struct symbol_frame *frame);
+    void *self;
 };
 
 /* Gives the frames of one return address. */
-static bool give_frame(struct sites *sites, const struct stack *stack, uint64_t address,
-                       struct walk *walk, bool (*give)(void *self, const struct ssan_event *event),
-                       void *self)
+static void unfold_address(struct unfolding *unfolding, uint64_t address)
 {
+    const struct sites *sites = unfolding->sites;
     struct symbol_frame frames[OBJECT_MAX_INLINED];
     const uint64_t *told = map_find(&sites->told_of, address);
-    size_t i, count;
+    size_t i, count = 1;
     if (told) {
-        return give_told(sites, &sites->told.items[*told], stack->site, walk->depth++, give, self);
+        frames[0] = sites->told.items[*told];
+    } else {
+        count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
     }
-    count = symbols_resolve(sites->symbols, address, frames, OBJECT_MAX_INLINED);
-    for (i = 0; i < count && !walk->main_seen; i++) {
-        struct ssan_event event;
-        if (is_start_code(frames[i].function)) {
-            walk->main_seen = true;
-            break;
+    for (i = 0; i < count && !unfolding->ended; i++) {
+        if (!told && is_start_code(frames[i].function)) {
+            unfolding->ended = true;
+        } else if (told || !launch_stub_hides(&unfolding->stub, &frames[i])) {
+            unfolding->ended =
+                !unfolding->give(unfolding->self, &frames[i]) ||
+                (!told && frames[i].function && strcmp(frames[i].function, "main") == 0);
         }
-        if (launch_stub_hides(&walk->stub, &frames[i])) {
-            continue;
-        }
-        event = line_event(stack->site, walk->depth++, &frames[i]);
-        if (!give(self, &event)) {
-            return false;
-        }
-        walk->main_seen = frames[i].function && strcmp(frames[i].function, "main") == 0;
     }
-    return true;
+}
+
+static void unfold(struct sites *sites, const struct stack *stack,
+                   bool (*give)(void *self, const struct symbol_frame *frame), void *self)
+{
+    struct unfolding unfolding = {.sites = sites, .give = give, .self = self};
+    for (uint32_t i = 0; i < stack->count && !unfolding.ended; i++) {
+        unfold_address(&unfolding, stack->frames[i]);
+    }
+}
+
+/* Makes `line` events of the frames of a stack. */
+struct giving {
+    uint32_t site, depth;
+    bool failed;
+    bool (*give)(void *self, const struct ssan_event *event);
+    void *self;
+};
+
+static bool give_frame(void *self, const struct symbol_frame *frame)
+{
+    struct giving *giving = self;
+    struct ssan_event event = line_event(giving->site, giving->depth++, frame);
+    giving->failed = !giving->give(giving->self, &event);
+    return !giving->failed;
 }
 
 /* The candidates of a device site: a line event for each place, once. */
@@ -246,8 +252,7 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
     size_t i;
     for (i = 0; i < sites->stacks.count; i++) {
         const struct stack *stack = &sites->stacks.items[i];
-        struct walk walk = {0};
-        uint32_t k;
+        struct giving giving = {.site = stack->site, .give = give, .self = self};
         if (map_find(&sites->resolved, stack->site)) {
             continue;
         }
@@ -257,52 +262,46 @@ bool sites_resolve(struct sites *sites, bool (*give)(void *self, const struct ss
             }
             continue;
         }
-        for (k = 0; k < stack->count && !walk.main_seen; k++) {
-            if (!give_frame(sites, stack, stack->frames[k], &walk, give, self)) {
-                return false;
-            }
+        unfold(sites, stack, give_frame, &giving);
+        if (giving.failed) {
+            return false;
         }
     }
     return true;
 }
 
-/* The frame of a stack that stands for it. */
-struct place_search {
-    struct symbol_frame *frame;
-    bool named, found; /* found: it is in the program's own code */
+/* The frame of a stack that is shown alone. */
+struct choice {
+    struct symbol_frame frame;
+    unsigned rank; /* 0: none, 1: with a name, 2: with a line, 3: in the user's code */
 };
 
-static bool take_place(void *self, const struct ssan_event *event)
+static bool choose(void *self, const struct symbol_frame *frame)
 {
-    struct place_search *search = self;
-    const struct ssan_ev_line *line = &event->line;
-    search->found = !is_own_header(line->file.ptr, line->file.length) &&
-                    !is_library_file(line->file.ptr, line->file.length);
-    if (search->found || !search->named) {
-        *search->frame = (struct symbol_frame){
-            .file = line->file.length > 0 ? line->file.ptr : NULL,
-            .function = line->function.length > 0 ? line->function.ptr : NULL,
-            .text = line->text.length > 0 ? line->text.ptr : NULL,
-            .line = line->line,
-        };
-        search->named = search->frame->file || search->frame->function;
+    struct choice *choice = self;
+    unsigned rank = frame->function != NULL;
+    if (frame->file && !is_own_header(frame->file, strlen(frame->file))) {
+        rank = is_library_file(frame->file, strlen(frame->file)) ? 2 : 3;
     }
-    return !search->found;
+    if (rank > choice->rank) {
+        choice->frame = *frame;
+        choice->rank = rank;
+    }
+    return rank < 3;
 }
 
 bool sites_place(struct sites *sites, uint32_t site, struct symbol_frame *frame)
 {
-    struct place_search search = {frame, false, false};
-    const struct stack *stack = NULL;
-    struct walk walk = {0};
+    struct choice choice = {.rank = 0};
     size_t i = sites->stacks.count;
-    while (!stack && i-- > 0) {
-        stack = sites->stacks.items[i].site == site ? &sites->stacks.items[i] : NULL;
+    while (i-- > 0) {
+        if (sites->stacks.items[i].site == site) {
+            unfold(sites, &sites->stacks.items[i], choose, &choice);
+            break;
+        }
     }
-    for (i = 0; stack && i < stack->count && !search.found && !walk.main_seen; i++) {
-        (void)give_frame(sites, stack, stack->frames[i], &walk, take_place, &search);
-    }
-    return search.named || search.found;
+    *frame = choice.frame;
+    return choice.rank > 0;
 }
 
 void sites_explain(const struct sites *sites, struct strbuf *out)

@@ -126,6 +126,7 @@ static void fill(struct symbols *symbols, struct symbol_frame *frame,
 {
     size_t length;
     frame->function = from->function;
+    frame->symbol = from->symbol;
     frame->line = from->line;
     if (from->file) {
         char *clean = arena_strdup(&symbols->arena, from->file);

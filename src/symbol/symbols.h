@@ -6,6 +6,7 @@
 #define SSAN_SYMBOL_SYMBOLS_H
 
 #include "base/strbuf.h"
+#include "trace/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +19,9 @@ struct symbol_frame {
     const char *file;     /* relative to `directory` when below it; NULL: unknown */
     const char *function; /* without debug info "name+0x12", else "object+0x1234"; or NULL */
     const char *text;     /* the statement on that line; NULL: unknown */
+    const char *symbol;   /* the function's name as the linker knows it; NULL: unknown */
     uint32_t line;
+    enum ssan_language language;
 };
 
 /* `directory`: where paths are shortened against and relative ones are read from, usually the

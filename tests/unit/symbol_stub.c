@@ -24,9 +24,14 @@ static void left(const struct symbol_frame *frames, size_t count, const char *ex
     assert_string_equal(seen, expected);
 }
 
-#define FRAME(file, function)                                                                      \
+#define FRAME(file_, function_)                                                                    \
     {                                                                                              \
-        file, function, NULL, 1                                                                    \
+        .file = file_, .function = function_, .line = 1                                            \
+    }
+/* With the linker's name, as nvcc 13.0 gives them. */
+#define NAMED(function_, symbol_)                                                                  \
+    {                                                                                              \
+        .file = "k.cu", .function = function_, .symbol = symbol_, .line = 1                        \
     }
 #define LEFT(expected, ...)                                                                        \
     do {                                                                                           \
@@ -58,6 +63,23 @@ static void without_wrapper(void **state)
     LEFT("1", FRAME(STUB_FILE, "__device_stub__Z5drainPi(int*)"), FRAME(NULL, NULL));
 }
 
+static void names_of_the_linker(void **state)
+{
+    (void)state;
+    LEFT("2", NAMED("__device_stub__ZN2ns3addEPfi", "_Z28__device_stub__ZN2ns3addEPfiPfi"),
+         NAMED("ns::add", "_ZN2ns3addEPfi"), NAMED("launch", "_ZL6launchPfi"));
+    LEFT("23", NAMED("__device_stub__Z5scaleIfEvPT_i", "_ZL30__device_stub__Z5scaleIfEvPT_iPfi"),
+         NAMED("scale<float>", "_Z5scaleIfEvPT_i"), NAMED("scale<float>", "_Z5scaleIfEvPT_i"),
+         NAMED("main", "main"));
+    LEFT("2", NAMED("__device_stub__Z4statPf", "_ZL23__device_stub__Z4statPfPf"),
+         NAMED("stat", "_ZL4statPf"), NAMED("main", "main"));
+    LEFT("2", NAMED("__device_stub__Z6cstylePf", "_Z25__device_stub__Z6cstylePfPf"),
+         NAMED("cstyle", "cstyle"), NAMED("main", "main"));
+    /* An overload that launches, and jumps into the kernel's host function. */
+    LEFT("12", NAMED("__device_stub__Z5scalePfi", "_Z25__device_stub__Z5scalePfiPfi"),
+         NAMED("scale", "_Z5scalePfP11CUstream_st"), NAMED("main", "main"));
+}
+
 static void others(void **state)
 {
     (void)state;
@@ -70,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches),
         cmocka_unit_test(without_wrapper),
+        cmocka_unit_test(names_of_the_linker),
         cmocka_unit_test(others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
