@@ -9,10 +9,6 @@
 #define SCENARIO(name) int scenario_##name(void);
 #include "capture/program/scenarios.def"
 #undef SCENARIO
-/* Not yet told right. */
-int scenario_reset(void);
-int scenario_own_host_function(void);
-int scenario_failed_host_function(void);
 
 extern const struct fake_kernel kernel_scale;  /* scale(float *, int): reads and writes 32 */
 extern const struct fake_kernel kernel_add;    /* ns::add<int>(int *, int *): atomics, reads */
