@@ -25,10 +25,11 @@ UPDATE = "--update" in sys.argv
 
 # What a scenario needs beside the usual.
 EXTRA = {"devices": {"FAKE_DEVICES": "2"}}
+MORE_OPTIONS = {"window": ("--window", "profiler")}
 # Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
 UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches"}
 # Those of program/exact.c, with device patches; what these tell may come at any time.
-EXACT = {"accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished"}
+EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished"}
 SIGNALLED = {"killed": -9, "signalled": -15}
 
 
@@ -76,7 +77,7 @@ def late_last(rows):
 def seen(scenario, folder, env):
     trace = pathlib.Path(folder) / "trace"
     options = EXACT_OPTIONS if scenario in EXACT else OPTIONS
-    result = run(PROGRAM, *options, "--trace", trace, args=(scenario,), env={**ENVIRONMENT, **EXTRA.get(scenario, {}), **env})
+    result = run(PROGRAM, *options, *MORE_OPTIONS.get(scenario, ()), "--trace", trace, args=(scenario,), env={**ENVIRONMENT, **EXTRA.get(scenario, {}), **env})
     rows = [f"exit {result.code}", result.verdict_line.split(";")[0]]
     if result.report:
         rows += [f"{f['severity']} {f['rule']}" for f in result.report["findings"]]

@@ -49,6 +49,9 @@ enum fake_access { FAKE_READ, FAKE_WRITE, FAKE_ATOMIC };
 void fake_access(unsigned int instruction, const void *pointer, uint32_t size,
                  enum fake_access access);
 
+/* Calls back as told, whatever it is. */
+void fake_tell(uint32_t domain, uint32_t id, const void *data);
+
 /* -- the runtime --------------------------------------------------------------------------------*/
 
 cudaError_t cudaSetDevice(int device);

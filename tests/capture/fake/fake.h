@@ -81,7 +81,6 @@ int fake_failure(void);
 /* The sticky one alone. */
 int fake_sticky(void);
 
-void fake_tell(uint32_t domain, uint32_t id, const void *data);
 void fake_tell_stream(uint32_t id, struct fake_stream *stream);
 void fake_tell_context(uint32_t id, struct fake_context *context);
 void fake_tell_event(uint32_t id, struct fake_event *event, struct fake_context *context,
