@@ -183,7 +183,9 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
         break;
     case API_PROFILER_START:
     case API_PROFILER_STOP:
-        observe_window(call->class == API_PROFILER_START);
+        if (capture_plan()->window == OBSERVE_PROFILER) {
+            observe_window(call->class == API_PROFILER_START);
+        }
         break;
     case API_WAIT_VALUE_32:
     case API_WAIT_VALUE_64:
