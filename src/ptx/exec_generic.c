@@ -25,14 +25,9 @@ static void access_window(struct warp *w, char *r, struct access access, uint64_
 
 static void any_generic(char *r, const struct op *op, uint32_t mask, struct warp *w, bool writes)
 {
-    const uint64_t *address = slot_64(r, op->a);
     struct lane_shape room;
-    struct access access = {.op = op,
-                            .address = address,
-                            .shape = access_shape(w, op, mask, address, &room),
-                            .imm = (uint64_t)op->imm,
-                            .mask = mask,
-                            .writes = writes};
+    struct access access = access_of(w, r, op, mask, writes, &room);
+    const uint64_t *address = access.address;
     const uint64_t lowest = access.shape->lowest + access.imm,
                    highest = access.shape->highest + access.imm;
     if (lowest <= highest && lowest >> WINDOW_SHIFT == highest >> WINDOW_SHIFT) {

@@ -42,13 +42,7 @@ void access_shared(struct warp *w, char *r, const struct access *access)
 static void any_shared(char *r, const struct op *op, uint32_t mask, struct warp *w, bool writes)
 {
     struct lane_shape room;
-    const uint64_t *address = slot_64(r, op->a);
-    const struct access access = {.op = op,
-                                  .address = address,
-                                  .shape = access_shape(w, op, mask, address, &room),
-                                  .imm = (uint64_t)op->imm,
-                                  .mask = mask,
-                                  .writes = writes};
+    const struct access access = access_of(w, r, op, mask, writes, &room);
     allow_rows(state_of(w, op), op, 0, w->exec->shared_bytes);
     access_shared(w, r, &access);
 }

@@ -63,6 +63,19 @@ static inline const struct lane_shape *access_shape(struct warp *w, const struct
     return room;
 }
 
+/* What a load or store asks for; `room` as above, and as long as the access. */
+static inline struct access access_of(struct warp *w, char *r, const struct op *op, uint32_t mask,
+                                      bool writes, struct lane_shape *room)
+{
+    const uint64_t *address = slot_64(r, op->a);
+    return (struct access){.op = op,
+                           .address = address,
+                           .shape = access_shape(w, op, mask, address, room),
+                           .imm = (uint64_t)op->imm,
+                           .mask = mask,
+                           .writes = writes};
+}
+
 /* Lets the operation move rows in [begin, end), where its lanes just were. */
 static inline void allow_rows(struct mem_state *s, const struct op *op, uint64_t begin,
                               uint64_t end)
