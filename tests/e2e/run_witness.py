@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import re
+import select
 import shlex
 import signal
 import sys
@@ -240,7 +241,7 @@ def only_error(result):
 
 
 def without():
-    for word, kind in (("ALWAYS", "always"), ("DIVERGED", "diverged"), ("INFEASIBLE", "infeasible")):
+    for word, kind in (("ALWAYS", "always"), ("DIVERGED", "diverged"), ("INFEASIBLE", "infeasible"), ("MISSED", "missed")):
         w = only_error(witness(ours("kinds", f"-D{word}")))["witness"]
         check(w["kind"] == kind and not w["replay"] and not w["order"], f"{kind}: {w}")
         check((w["detail"] is not None) == (kind == "infeasible"), f"{kind}: {w}")
@@ -293,12 +294,27 @@ def paths_with_spaces():
     check(again.returncode == 66 and "SSAN-RAW" in again.stderr, f"{command}\n{again.stderr}")
 
 
+class Pipe:
+    """A named pipe through which a program tells that it is somewhere."""
+
+    def __init__(self, name):
+        self.path = pathlib.Path(WORK.name) / name
+        os.mkfifo(self.path)
+        self.reader = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self):
+        poller = select.poll()
+        poller.register(self.reader, select.POLLIN)
+        told = any(event & select.POLLIN for _, event in poller.poll(60000))
+        os.close(self.reader)
+        check(told, f"nothing came through {self.path}")
+
+
 def interrupted():
-    program = ours("hang")
-    with started([TOOL, "witness", "--time", "600", "--", program], env={"TMPDIR": tempfile.mkdtemp(dir=WORK.name)}) as child:
-        end = time.monotonic() + 30
-        while not spinning(child.pid) and time.monotonic() < end:
-            os.sched_yield()
+    program, pipe = ours("hang"), Pipe("hangs")
+    env = {"TMPDIR": tempfile.mkdtemp(dir=WORK.name), "HANGS": str(pipe.path)}
+    with started([TOOL, "witness", "--time", "600", "--", program], env=env) as child:
+        pipe.wait()
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=30)
     check(child.returncode == 128 + signal.SIGINT, f"exit {child.returncode}")
@@ -308,29 +324,35 @@ def interrupted():
 
 def interrupted_at_once():
     """A signal before the first run has ended is told, as the verdict."""
-    with started([TOOL, "witness", "--", "sleep", "600"]) as child:
-        end = time.monotonic() + 30
-        while not children(child.pid) and time.monotonic() < end:
-            os.sched_yield()
+    pipe = Pipe("sleeps")
+    with started([TOOL, "witness", "--", "sh", "-c", f"echo > {pipe.path}; exec sleep 600"]) as child:
+        pipe.wait()
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=30)
     check(child.returncode == 128 + signal.SIGINT, f"exit {child.returncode}")
     check(err == "streamsan: incomplete: signal 2 (SIGINT) came before the first run had ended\n", err)
 
 
-def spinning(pid):
-    """The program of a trial runs: a grandchild of the tool."""
-    for child in children(pid):
-        if children(child):
-            return True
-    return False
+def gone_after(runs):
+    """A program that is not there any more after so many runs."""
+    path = pathlib.Path(WORK.name) / f"gone-after-{runs}"
+    return build_once(path, f"-DGONE_AFTER={runs}", OURS / "kinds.cu")
 
 
-def children(pid):
-    try:
-        return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
-    except (OSError, ValueError):
-        return []
+def failed():
+    """A trial that can't be run is told, with the reason; so are what --bisect does not come to and lines that nobody knows."""
+    program = gone_after(2)
+    w = only_error(witness(program))["witness"]
+    check(w["kind"] == "failed" and "No such file" in w["detail"] and not w["replay"], f"{w}")
+    diagnosis = witness(gone_after(6), "--bisect", "--jobs", "1").report["diagnosis"]
+    check(diagnosis["limit"] == "failed" and diagnosis["cured"] and not diagnosis["smallest"] and not diagnosis["waits"], f"{diagnosis}")
+    result = witness(ours("kinds", "-DRESET"), "--bisect", "--time", "0.000001")
+    check(result.report["diagnosis"]["limit"] == "time" and errors_of(result)[0]["witness"]["kind"] == "no-time", result.about())
+    blind = pathlib.Path(WORK.name) / "without-lines"
+    done = execute(["objcopy", "--strip-debug", ours("kinds", "-DRESET"), blind])
+    check(done.returncode == 0, done.stderr)
+    diagnosis = witness(blind, "--bisect").report["diagnosis"]
+    check(diagnosis["limit"] == "lines" and not diagnosis["waits"], f"{diagnosis}")
 
 
 def unexplained():
@@ -381,7 +403,7 @@ def main():
             tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
         tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
     for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, interleaved, reset, altered, suppressed, paths_with_spaces,
-                     interrupted, interrupted_at_once, unexplained, said_early, short_form, words):
+                     interrupted, interrupted_at_once, failed, unexplained, said_early, short_form, words):
         tally.case(function.__name__.replace("_", " "), function)
     code = tally.finish(harness.only_argument())
     spent = sum(SPENT.values())

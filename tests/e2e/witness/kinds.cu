@@ -1,6 +1,9 @@
 /* One fault for each way in which a search for a witness may end; the macro names it. */
 #include "../programs/common.h"
 
+#include <errno.h>
+#include <string>
+
 #define BLOCKS 64
 
 /* Alone it leaves 0 in both; another one between its blocks is seen. */
@@ -17,12 +20,33 @@ static __global__ void tagged(int *tag, int *torn, int value)
     }
 }
 
+/* Shows the host that it is done: whoever has seen that reads behind it. */
+static __global__ void give(int *to, volatile int *done)
+{
+    *to = 1;
+    __threadfence_system();
+    *done = 1;
+}
+
+/* Counts the runs in a file beside the program, which is not there any more after so many. */
+static void leave(void)
+{
+#ifdef GONE_AFTER
+    FILE *runs = fopen((std::string(program_invocation_name) + ".runs").c_str(), "a");
+    fputc('.', runs);
+    if (ftell(runs) == GONE_AFTER) {
+        remove(program_invocation_name);
+    }
+    fclose(runs);
+#endif
+}
+
 int main(void)
 {
     cudaStream_t a = new_stream(cudaStreamNonBlocking), b = new_stream(cudaStreamNonBlocking);
     int *d = new_device(BYTES), *e = new_device(BYTES), *out = new_pinned(BYTES);
     volatile int *seen = out;
-    (void)e, (void)seen;
+    (void)e, (void)seen, (void)leave;
 #if defined(ALWAYS)
     CK(cudaFree(d));
     fill<<<GRID, 256, 0, a>>>(d, 1);
@@ -48,6 +72,16 @@ int main(void)
 #elif defined(TORN)
     tagged<<<BLOCKS, 1, 0, a>>>(d, e, 1);
     tagged<<<BLOCKS, 1, 0, b>>>(d, e, 2);
+#elif defined(MISSED)
+    out[1] = 0;
+    give<<<1, 1, 0, a>>>(out, out + 1);
+    while (seen[1] == 0) {
+    }
+    SSAN_HOST_READ(out, 4);
+#elif defined(GONE_AFTER)
+    fill<<<GRID, 256, 0, a>>>(d, 5);
+    fill<<<GRID, 256, 0, b>>>(d, 6);
+    leave();
 #elif defined(RESET)
     fill<<<GRID, 256, 0, a>>>(d, 5);
     fill<<<GRID, 256, 0, b>>>(d, 6);
