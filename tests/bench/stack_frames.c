@@ -34,12 +34,26 @@ static uint64_t frame0(unsigned depth, bench_take *take, void *self)
 #define FOUR(a, b)                                                                                 \
     FRAME(frame##a##1, frame##b, 24)                                                               \
     FRAME(frame##a##2, frame##a##1, 72)                                                            \
-    FRAME(frame##a##3, frame##a##2, 200) FRAME(frame##a##4, frame##a##3, 40)
+    FRAME(frame##a##3, frame##a##2, 200)                                                           \
+    FRAME(frame##a##4, frame##a##3, 40)                                                            \
+    _Static_assert(1, "a semicolon follows")
 
-/* clang-format off */
-FOUR(A, 0) FOUR(B, A4) FOUR(C, B4) FOUR(D, C4) FOUR(E, D4) FOUR(F, E4) FOUR(G, F4) FOUR(H, G4)
-FOUR(I, H4) FOUR(J, I4) FOUR(K, J4) FOUR(L, K4) FOUR(M, L4) FOUR(N, M4) FOUR(O, N4) FOUR(P, O4)
-/* clang-format on */
+FOUR(A, 0);
+FOUR(B, A4);
+FOUR(C, B4);
+FOUR(D, C4);
+FOUR(E, D4);
+FOUR(F, E4);
+FOUR(G, F4);
+FOUR(H, G4);
+FOUR(I, H4);
+FOUR(J, I4);
+FOUR(K, J4);
+FOUR(L, K4);
+FOUR(M, L4);
+FOUR(N, M4);
+FOUR(O, N4);
+FOUR(P, O4);
 
 uint64_t bench_frames(unsigned depth, bench_take *take, void *self)
 {

@@ -44,11 +44,11 @@ static void told_frames_become_lines(void **state)
 {
     static const uint64_t told = UINT64_C(0xffff) << 48;
     const uint64_t both[] = {told | 1, told | 2, told | 3}, library[] = {told | 1};
-    struct sites *sites = sites_create("/home/u");
+    struct sites *sites = sites_create("/data/u");
     struct symbol_frame frame;
     assert_non_null(sites);
     tell_frame(sites, 1, "/opt/v/lib/python3.12/site-packages/torch/nn/functional.py", 12, "relu");
-    tell_frame(sites, 2, "/home/u/train.py", 31, "Net.forward");
+    tell_frame(sites, 2, "/data/u/train.py", 31, "Net.forward");
     tell_frame(sites, 3, "<stdin>", 0, "main");
     tell_site(sites, 7, both, 3);
     tell_site(sites, 8, library, 1);
