@@ -32,6 +32,11 @@ SAMPLES = (
     ("3_CUDA_Features/StreamPriorities", ()),
     ("3_CUDA_Features/globalToShmemAsyncCopy", ()),
 )
+# True errors of a sample: the rule, and why it is no false one.
+TRUE_ERRORS = {
+    "StreamPriorities": ("SSAN-RAW", "cudaMemcpy from pageable memory may return before the device side is written (R-COPY), and its kernels run on "
+                                     "non-blocking streams, which nothing makes wait"),
+}
 # Lines that tell how fast the program was in words that no mask knows.
 VARYING = re.compile(r"^.*(?:time|Time|elapsed|bandwidth|Bandwidth|throughput|Throughput|speedup|Perform|CPU executed).*$", re.M)
 WORK = work_folder("samples")
@@ -63,7 +68,11 @@ def compared(program, args):
     check(seen.report is not None, f"no report\n{seen.about()}")
     check(native.returncode == seen.report["run"]["exit"]["code"], f"native exit {native.returncode}\n{native.stderr}\n{seen.about()}")
     check(comparable(native.stdout) == comparable(seen.out), f"native output\n{native.stdout}\n{seen.about()}")
-    check(not seen.findings(("error",)), f"errors to look at\n{seen.about()}")
+    rule, why = TRUE_ERRORS.get(name, (None, ""))
+    errors = [f["rule"] for f in seen.findings(("error",))]
+    check(set(errors) <= {rule}, f"errors to look at: {errors}\n{seen.about()}")
+    if errors:
+        print(f"{name}: a true {rule}: {why}", flush=True)
 
 
 def main():
