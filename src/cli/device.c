@@ -118,10 +118,17 @@ static bool fill_environment(struct device *device)
            set_word(device, 3, GPU_SANITIZER_ENV, device->parts.sanitizer, false);
 }
 
-static void fill_gated(struct device *device, bool also)
+/* Python's libraries hold thousands of kernels, each of which would be loaded, and patched. */
+static bool loads_early(const char *name)
+{
+    const char *base = strrchr(name, '/');
+    return !getenv("CUDA_MODULE_LOADING") && strncmp(base ? base + 1 : name, "python", 6) != 0;
+}
+
+static void fill_gated(struct device *device, const char *name, bool also)
 {
     memcpy(device->gated, device->environment, sizeof device->gated);
-    device->gated[DEVICE_WORDS - 1] = "CUDA_MODULE_LOADING=EAGER";
+    device->gated[DEVICE_WORDS - 1] = loads_early(name) ? "CUDA_MODULE_LOADING=EAGER" : NULL;
     if (also) {
         memcpy(device->environment, device->gated, sizeof device->gated);
     }
@@ -163,7 +170,7 @@ enum ssan_status device_choose(struct device *device, const struct options *opti
         (!fill_environment(device) || !fill_plan(&device->observe, options))) {
         status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
     }
-    fill_gated(device, options->gates.count > 0);
+    fill_gated(device, options->arguments[0], options->gates.count > 0);
     return status;
 }
 

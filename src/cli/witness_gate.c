@@ -88,6 +88,8 @@ static void note_failure(struct report *report, struct hunt *hunt,
         hunt->failed = true;
         hunt->witness.detail =
             arena_strdup(&report->arena, result ? result->text : "out of memory");
+    } else if (result->timed_out) {
+        hunt->no_time = true;
     } else if (result->gates.by_limit > 0) {
         hunt->limit = arena_strdup(&report->arena, result->infeasible_text);
         hunt->has_room = !result->gates.submitted;
