@@ -206,24 +206,31 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
     }
 }
 
-/* The first error that ends a context (R-ERR-3): nothing behind it can be judged. */
+/* Errors that end a context (R-ERR-3). */
+static const struct {
+    int result;
+    const char *words;
+} deadly[] = {
+    {CUDA_ECC_UNCORRECTABLE, "its memory has an error that can't be corrected"},
+    {CUDA_ILLEGAL_ADDRESS, "it accessed an illegal address"},
+    {CUDA_LAUNCH_TIMEOUT, "it ran longer than the system allows"},
+    {CUDA_ASSERT, "an assertion in it failed"},
+    {CUDA_HARDWARE_STACK_ERROR, "its stack is damaged"},
+    {CUDA_ILLEGAL_INSTRUCTION, "it has an illegal instruction"},
+    {CUDA_MISALIGNED_ADDRESS, "it accessed a misaligned address"},
+    {CUDA_INVALID_ADDRESS_SPACE, "it accessed an address of another space"},
+    {CUDA_INVALID_PC, "it jumped out of its code"},
+    {CUDA_LAUNCH_FAILED, "it was ended by an exception"},
+};
+
+/* The first of them: nothing behind it can be judged. */
 static void tell_error(int result)
 {
     static atomic_bool told;
-    static const int deadly[] = {214,
-                                 CUDA_ILLEGAL_ADDRESS,
-                                 CUDA_LAUNCH_TIMEOUT,
-                                 CUDA_ASSERT,
-                                 CUDA_HARDWARE_STACK_ERROR,
-                                 CUDA_ILLEGAL_INSTRUCTION,
-                                 CUDA_MISALIGNED_ADDRESS,
-                                 CUDA_INVALID_ADDRESS_SPACE,
-                                 CUDA_INVALID_PC,
-                                 CUDA_LAUNCH_FAILED};
     char text[128];
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
-        if (deadly[i] == result && !atomic_exchange(&told, true)) {
-            snprintf(text, sizeof text, "a kernel failed: error %d of the driver", result);
+        if (deadly[i].result == result && !atomic_exchange(&told, true)) {
+            snprintf(text, sizeof text, "a kernel failed: %s (error %d)", deadly[i].words, result);
             emit_fault(0, 0, (uint32_t)result, text);
         }
     }
