@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "trace/own_header.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -163,6 +164,16 @@ bool symbols_is_device(struct symbols *symbols, uint64_t frame)
     return module && open_module(module) && module->cubin;
 }
 
+/* An installed library may have debug information, but its lines are no place of the user's, and
+ * the paths in it are those of the machine that built it. */
+static void hide_lines(struct object_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        frames[i].file = NULL;
+        frames[i].line = frames[i].column = 0;
+    }
+}
+
 /* Resolves a frame that is not known yet; false when out of memory. */
 static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answer)
 {
@@ -190,6 +201,9 @@ static bool look_up(struct symbols *symbols, uint64_t frame, struct answer *answ
     answer->frames = arena_alloc(&symbols->arena, (answer->count + 1) * sizeof *answer->frames);
     if (!answer->frames) {
         return false;
+    }
+    if (!module->cubin && is_library_file(module->path, strlen(module->path))) {
+        hide_lines(found, answer->count);
     }
     for (i = 0; i < answer->count; i++) {
         fill(symbols, &answer->frames[i], &found[i]);
