@@ -31,8 +31,8 @@ static void on_event(struct ssan_sink *self, const struct ssan_event *event)
 
 static int set_up(void **state)
 {
-    const struct memory_block blocks[] = {{FIRST, 4096, 1, SSAN_memory_DEVICE, 1, false},
-                                          {SECOND, 1 << 20, 2, SSAN_memory_DEVICE, 1, false}};
+    const struct memory_block blocks[] = {{FIRST, 4096, 1, SSAN_memory_DEVICE, 1, false, NULL},
+                                          {SECOND, 1 << 20, 2, SSAN_memory_DEVICE, 1, false, NULL}};
     memset(&told, 0, sizeof told);
     told.sink.put = on_event;
     return memory_add(&blocks[0]) && memory_add(&blocks[1]) ? 0 : -1;
