@@ -1,0 +1,111 @@
+/* What the device patches (src/capture/patches/record.cuh) do to memory, on the CPU: every step one
+ * atomic of the host's, as another thread may read or clear the same words at the same time.
+ *
+ * Who includes this has warp_step() and the questions to a warp before it: warp.h, where lanes take
+ * turns at each step, or the fake driver, whose warps have one lane. */
+#ifndef SSAN_TESTS_SUPPORT_WARP_MEMORY_H
+#define SSAN_TESTS_SUPPORT_WARP_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef warp_step
+void warp_step(void);
+#endif
+
+#define DEVICE      static inline
+#define DEVICE_SLOW static inline
+
+static inline uint32_t bits_count(uint32_t bits)
+{
+    return (uint32_t)__builtin_popcount(bits);
+}
+
+static inline uint32_t bits_first(uint32_t bits)
+{
+    return (uint32_t)__builtin_ctz(bits);
+}
+
+static inline void warp_pause(void)
+{
+    warp_step();
+}
+
+static inline uint32_t load32(const uint32_t *from)
+{
+    warp_step();
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t load64(const uint64_t *from)
+{
+    warp_step();
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+static inline void store32(uint32_t *to, uint32_t value)
+{
+    warp_step();
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+static inline void refresh32(uint32_t *at, uint32_t value)
+{
+    store32(at, value);
+}
+
+static inline void store64(uint64_t *to, uint64_t value)
+{
+    warp_step();
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+/* Sixteen bytes: who finds the first word finds the second that was stored with it. */
+static inline void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
+{
+    const uint64_t *words = from;
+    warp_step();
+    *first = __atomic_load_n(&words[0], __ATOMIC_ACQUIRE);
+    *second = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
+}
+
+static inline void load_pair(const void *from, uint64_t *first, uint64_t *second)
+{
+    load_pair_fresh(from, first, second);
+}
+
+static inline void store_pair(void *to, uint64_t first, uint64_t second)
+{
+    uint64_t *words = to;
+    warp_step();
+    __atomic_store_n(&words[1], second, __ATOMIC_RELAXED);
+    __atomic_store_n(&words[0], first, __ATOMIC_RELEASE);
+}
+
+static inline uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
+{
+    warp_step();
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+
+static inline uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
+{
+    warp_step();
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+
+static inline void or32(uint32_t *at, uint32_t bits)
+{
+    warp_step();
+    __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+}
+
+static inline void add64(uint64_t *at, uint64_t value)
+{
+    warp_step();
+    __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+}
+
+#endif
