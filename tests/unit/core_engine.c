@@ -158,6 +158,7 @@ static void test_footprint(void **state)
     const struct hazard *hazard = run(1);
     assert_int_equal(hazard->sureness, SURENESS_FOOTPRINT);
     assert_int_equal(hazard->severity, SEVERITY_ERROR);
+    assert_int_equal(engine_totals(engine)->footprints, 1);
 }
 
 static void test_possible(void **state)
