@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define MAX_WORDS 16
+#define MAX_WORDS 32
 
 /* Reads `words` (one space between two) behind the verb. */
 static enum ssan_status read_words(struct options *options, enum verb_mask verb, const char *words,
