@@ -97,7 +97,8 @@ static void add_blocks(struct rng *rng)
         if (at + size > BASE + BYTES) {
             break;
         }
-        struct memory_block block = {at, size, test.block_count + 1, SSAN_memory_DEVICE, 1, false};
+        struct memory_block block = {at,    size, test.block_count + 1, SSAN_memory_DEVICE, 1,
+                                     false, NULL};
         test.blocks[test.block_count++] = block;
         assert_true(memory_add(&block));
         at += size;
