@@ -1,4 +1,4 @@
-/* Results of runs into classes and groups; see search.h. */
+/* Results of runs into classes; see search.h. */
 #include "explore/search.h"
 
 #include "base/hash.h"
@@ -51,78 +51,6 @@ static void finish_pins(struct search_pins *pins)
     VEC_FREE(&pins->held);
 }
 
-static bool plan_copy(struct plan *into, const struct plan *plan)
-{
-    memcpy(into->policy, plan->policy, sizeof into->policy);
-    for (size_t i = 0; i < plan->items.count; i++) {
-        if (!VEC_PUSH(&into->items, plan->items.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->calls.count; i++) {
-        if (!VEC_PUSH(&into->calls, plan->calls.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->bys.count; i++) {
-        if (!VEC_PUSH(&into->bys, plan->bys.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->afters.count; i++) {
-        if (!VEC_PUSH(&into->afters, plan->afters.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->togethers.count; i++) {
-        if (!VEC_PUSH(&into->togethers, plan->togethers.items[i])) {
-            return false;
-        }
-    }
-    return plan_copy_places(into, plan);
-}
-
-bool search_same_output(const struct search *search, const struct probe_outcome *a,
-                        const struct probe_outcome *b)
-{
-    return a->code == b->code && a->end_signal == b->end_signal && a->timed_out == b->timed_out &&
-           (search->output_varies || (a->out_hash == b->out_hash && a->out_bytes == b->out_bytes));
-}
-
-static enum search_verdict judge(const struct search *search, const struct probe_outcome *outcome)
-{
-    const struct probe_outcome *reference = &search->groups.items[0].outcome;
-    if (!search_same_output(search, reference, outcome)) {
-        return RESULT_WRONG;
-    }
-    return !search->memory_varies && reference->has_memory && outcome->has_memory &&
-                   reference->memory_hash != outcome->memory_hash
-               ? RESULT_MEMORY
-               : RESULT_SAME;
-}
-
-/* The group of a result; a new one gets the probe's plan. MODEL_NONE when out of memory. Results
- * that differ in memory only are one group. */
-static uint32_t group_of(struct search *search, const struct probe_outcome *outcome,
-                         const struct probe *probe)
-{
-    enum search_verdict verdict = search->groups.count > 0 ? judge(search, outcome) : RESULT_SAME;
-    for (size_t i = 0; i < search->groups.count; i++) {
-        const struct search_group *group = &search->groups.items[i];
-        if (group->verdict == verdict &&
-            (verdict != RESULT_WRONG || search_same_output(search, &group->outcome, outcome))) {
-            return (uint32_t)i;
-        }
-    }
-    struct search_group added = {
-        .outcome = *outcome, .verdict = verdict, .kind = probe->kind, .number = search->taken - 1};
-    if (!plan_copy(&added.plan, &probe->plan) || !VEC_PUSH(&search->groups, added)) {
-        plan_finish(&added.plan);
-        return MODEL_NONE;
-    }
-    return (uint32_t)search->groups.count - 1;
-}
-
 static uint64_t items_hash(const struct run *run)
 {
     uint64_t hash = run->poset.count;
@@ -157,10 +85,14 @@ static bool keep_pins(struct search_class *class, bool *again)
            search_bys_copy(&class->kept.held, class->met.held.items, class->met.held.count);
 }
 
-/* All runs of a class count as one, whichever way they met it. */
-static struct search_class *class_of(struct search *search, uint32_t entry)
+struct search_class *search_class_of(struct search *search, uint32_t entry)
 {
     return &search->found.items[search->classes.entries.items[entry].first];
+}
+
+bool search_has_failed(const struct probe_result *result)
+{
+    return result->infeasible || result->outcome.timed_out;
 }
 
 /* Whether all classes have the items of the first one, and nothing more that always holds. */
@@ -240,80 +172,6 @@ static bool take_first(struct search *search, const struct run *run)
     return count_orders(&run->poset, run->poset.before, &search->limits.count, &search->all);
 }
 
-/* Whether kernels that ran one after the other gave this result. */
-static bool is_of_whole(const struct search *search, const struct probe_outcome *outcome)
-{
-    for (size_t i = 0; i < search->groups.count; i++) {
-        if (search_same_output(search, &search->groups.items[i].outcome, outcome)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Interleaved kernels give many results; only the first wrong one is kept. */
-static bool add_torn(struct search *search, const struct probe *probe,
-                     const struct probe_outcome *outcome)
-{
-    if (is_of_whole(search, outcome) || search->torn_wrong++ > 0) {
-        return true;
-    }
-    search->torn_number = search->taken - 1;
-    return plan_copy(&search->torn_plan, &probe->plan);
-}
-
-static bool add_group_run(struct search *search, const struct probe *probe,
-                          const struct probe_outcome *outcome, uint32_t class)
-{
-    uint32_t index = group_of(search, outcome, probe);
-    if (index == MODEL_NONE) {
-        return false;
-    }
-    struct search_group *group = &search->groups.items[index];
-    group->runs++;
-    if (probe->kind == PROBE_RANDOM) {
-        search->random_wrong += group->verdict == RESULT_WRONG;
-        search->random_memory += group->verdict == RESULT_MEMORY;
-    } else if (probe->kind == PROBE_EARLY || probe->kind == PROBE_ONE) {
-        const uint32_t late = class == MODEL_NONE ? class : class_of(search, class)->group;
-        if (late == MODEL_NONE || search->groups.items[late].verdict != RESULT_WRONG) {
-            search->early_tried++;
-            search->early_wrong += group->verdict == RESULT_WRONG;
-        }
-    } else if (class != MODEL_NONE) {
-        struct search_class *found = class_of(search, class);
-        if (found->group == MODEL_NONE ||
-            group->verdict > search->groups.items[found->group].verdict) {
-            found->group = index;
-        }
-    }
-    return true;
-}
-
-/* It went no way that a schedule asked for, or nobody knows which. */
-static bool has_failed(const struct probe_result *result)
-{
-    return result->infeasible || result->outcome.timed_out;
-}
-
-/* The reference's result, of a run that could be made as planned, else of the first one. */
-static bool take_reference(struct search *search, const struct probe *probe,
-                           const struct probe_result *result, uint32_t class)
-{
-    const struct probe_outcome *outcome = &result->outcome;
-    bool failed = has_failed(result);
-    if (search->groups.count == 0) { /* also PROBE_AGAIN, when the one before gave no result */
-        return add_group_run(search, probe, failed ? &search->first_outcome : outcome, class);
-    }
-    struct probe_outcome *reference = &search->groups.items[0].outcome;
-    if (!failed) {
-        search->output_varies = !search_same_output(search, reference, outcome);
-        search->memory_varies = !reference->has_memory || !outcome->has_memory ||
-                                reference->memory_hash != outcome->memory_hash;
-    }
-    return add_group_run(search, probe, reference, class);
-}
-
 /* Whether the second item of the race ran, and before the first one. */
 static bool is_turned(const struct search *search, const struct probe *probe, const struct run *run)
 {
@@ -345,7 +203,7 @@ static bool note_reached(struct search *search, const struct probe *probe, const
     if (probe->kind == PROBE_LAZY) {
         found->asked_late = found->ran_late = true;
     } else if (probe->kind == PROBE_LATE &&
-               class_of(search, entry) == class_of(search, probe->of)) {
+               search_class_of(search, entry) == search_class_of(search, probe->of)) {
         search->found.items[probe->of].ran_late = true;
     } else if (probe->kind == PROBE_LATE) {
         struct search_class *asked = &search->found.items[probe->of];
@@ -402,7 +260,7 @@ static bool take_failed(struct search *search, const struct probe *probe, const 
     struct search_class *asked = probe->of != MODEL_NONE ? &search->found.items[probe->of] : NULL;
     bool again = probe->kind == PROBE_REVERSED && !probe->reversal.literal;
     if (probe->kind == PROBE_REFERENCE || probe->kind == PROBE_AGAIN) {
-        return take_reference(search, probe, result, 0);
+        return groups_take_reference(search, probe, result, 0);
     }
     if (probe->kind == PROBE_LATE && !keep_pins(asked, &again)) {
         return false;
@@ -438,8 +296,8 @@ static bool take_whole(struct search *search, const struct probe *probe, struct 
         search->first_outcome = result->outcome;
         return true;
     }
-    return starts ? take_reference(search, probe, result, entry)
-                  : add_group_run(search, probe, &result->outcome, entry) &&
+    return starts ? groups_take_reference(search, probe, result, entry)
+                  : groups_add(search, probe, &result->outcome, entry) &&
                         search_add_queries(search, run, entry, probe);
 }
 
@@ -452,14 +310,13 @@ bool search_take(struct search *search, struct probe *take_probe, struct model *
     search->by_kind[probe->kind]++;
     search->infeasible += result->infeasible;
     search->forced += result->forced;
-    if (probe->kind != PROBE_FIRST && has_failed(result) &&
+    if (probe->kind != PROBE_FIRST && search_has_failed(result) &&
         (result->outcome.timed_out || !turned_before(search, probe, take_model))) {
         fine = take_failed(search, probe, take_model, result);
         model_finish(take_model);
     } else if (probe->kind == PROBE_TORN || probe->kind == PROBE_RANDOM) {
-        fine = probe->kind == PROBE_TORN
-                   ? add_torn(search, probe, &result->outcome)
-                   : add_group_run(search, probe, &result->outcome, MODEL_NONE);
+        fine = probe->kind == PROBE_TORN ? groups_add_torn(search, probe, &result->outcome)
+                                         : groups_add(search, probe, &result->outcome, MODEL_NONE);
         model_finish(take_model);
     } else {
         struct run *run = mem_zalloc(1, sizeof *run);

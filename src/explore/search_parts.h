@@ -1,5 +1,5 @@
-/* What the files of the search share: search (results), probes (what to run next), queries (answers
- * that may go either way). */
+/* What the files of the search share: search (classes), groups (results), probes (what to run
+ * next), queries (answers that may go either way). */
 #ifndef SSAN_EXPLORE_SEARCH_PARTS_H
 #define SSAN_EXPLORE_SEARCH_PARTS_H
 
@@ -19,6 +19,22 @@ bool search_bys_copy(struct search_bys *into, const struct plan_by *bys, size_t 
 bool search_hold(const struct search_bys *held, struct plan *plan);
 /* Sets the policy, the order of calls and the places of a plan. False when out of memory. */
 bool search_plan_base(const struct search *search, const char *policy, struct plan *plan);
+
+/* All runs of a class count as one, whichever way met it: where its first entry stands. */
+struct search_class *search_class_of(struct search *search, uint32_t entry);
+/* The run went no way that a schedule asked for, or nobody knows which. */
+bool search_has_failed(const struct probe_result *result);
+
+/* groups.c: results go into their groups. `class`: entry, MODEL_NONE for none. False when out of
+ * memory. */
+bool groups_add(struct search *search, const struct probe *probe,
+                const struct probe_outcome *outcome, uint32_t class);
+/* The reference's, of a run that could be made as planned, else of the first one. */
+bool groups_take_reference(struct search *search, const struct probe *probe,
+                           const struct probe_result *result, uint32_t class);
+/* Interleaved kernels give many results; only the first wrong one is kept. */
+bool groups_add_torn(struct search *search, const struct probe *probe,
+                     const struct probe_outcome *outcome);
 
 /* Whether an item is no longer tried early. */
 bool search_is_barred(const struct search *search, struct plan_item id);
