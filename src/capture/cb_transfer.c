@@ -72,6 +72,15 @@ static void find_planes(const struct thread *thread, struct box *source, struct 
     destination->plane_pitch = destination->pitch * destination_rows;
 }
 
+static bool is_default_stream(struct sanitizer_stream *handle)
+{
+    bool is_default;
+    emit_lock();
+    is_default = handles_is_default(handle);
+    emit_unlock();
+    return is_default;
+}
+
 void on_memcpy(const struct sanitizer_memcpy_data *data)
 {
     struct thread *thread = calls_thread();
@@ -95,8 +104,11 @@ void on_memcpy(const struct sanitizer_memcpy_data *data)
     op.dst_pitch = op.height > 1 ? data->destination_pitch : 0;
     op.src_pitch = op.height > 1 ? data->source_pitch : 0;
     id = put(thread, &op, data->is_async, data->api_context, data->api_stream, data->api_handle);
-    if (data->source_context != data->destination_context) {
-        emit_unsupported(calls_name(thread), thread->id, op.site); /* R-COPY-14 */
+    if (data->source_context != data->destination_context &&
+        (!data->is_async || is_default_stream(data->api_handle))) {
+        /* R-COPY-14: it orders both devices; on a stream of the program's own it is an item like
+         * others (R-COPY-15) */
+        emit_unsupported(calls_name(thread), thread->id, op.site);
     }
     if (id) {
         tell_box(id, SSAN_access_READ, &source);

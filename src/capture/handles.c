@@ -243,6 +243,12 @@ uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_th
     return facts ? facts->id : 0;
 }
 
+bool handles_is_default(struct sanitizer_stream *handle)
+{
+    const struct stream_facts *facts = find_stream(handle);
+    return facts && !facts->stream;
+}
+
 struct sanitizer_stream *handles_of_stream(uint32_t id)
 {
     for (size_t i = 0; i < tables.streams.count; i++) {

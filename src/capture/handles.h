@@ -43,6 +43,8 @@ uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_str
 /* What the argument of a call means: 0 when nothing can have been submitted to it. */
 uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_thread,
                                  struct caller caller);
+/* Whether it is a default stream, legacy or per-thread. */
+bool handles_is_default(struct sanitizer_stream *handle);
 /* The unique handle of a stream of the trace; NULL once it is destroyed. */
 struct sanitizer_stream *handles_of_stream(uint32_t id);
 /* The next stream of the trace that lives, from *cursor (0) on; false behind the last. */
