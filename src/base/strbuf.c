@@ -27,7 +27,9 @@ static bool make_room(struct strbuf *buf, size_t more)
 void strbuf_add(struct strbuf *buf, const char *bytes, size_t length)
 {
     if (make_room(buf, length)) {
+        if (length > 0) { /* of an empty buffer there is no text */
         memcpy(buf->text + buf->length, bytes, length);
+    }
         buf->length += length;
         buf->text[buf->length] = '\0';
     }
