@@ -395,11 +395,11 @@ enum sanitizer_instruction {
     SANITIZER_AT_DEVICE_FREE = 12,
     SANITIZER_AT_MEMCPY_ASYNC = 14,
     SANITIZER_AT_DEVICE_ALIGNED_MALLOC = 18,
-    SANITIZER_AT_BULK_GLOBAL_TO_SHARED = 30,        /* 12.5 */
+    SANITIZER_AT_BULK_GLOBAL_TO_SHARED = 30,        /* 12.6 or before */
     SANITIZER_AT_BULK_SHARED_TO_GLOBAL = 35,        /* 12.9 */
     SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL = 37, /* 12.9 */
-    SANITIZER_AT_TENSOR_LOAD = 43,                  /* 13.x */
-    SANITIZER_AT_TENSOR_STORE = 44                  /* 13.x */
+    SANITIZER_AT_TENSOR_LOAD = 43,                  /* 13.3 */
+    SANITIZER_AT_TENSOR_STORE = 44                  /* 13.3 */
 };
 
 /* -- the loaded library -------------------------------------------------------------------------*/

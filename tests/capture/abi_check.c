@@ -425,12 +425,46 @@ static void numbers_of_calls(void **state)
     assert_in_range(compare_calls("DRIVER", "sanitizer_driver_cbid.h"), 200, 1000);
 }
 
+/* Instructions that came after 12.4, where this version has them. */
+static void numbers_of_instructions(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned int number;
+    } later[] = {
+        {"SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED", SANITIZER_AT_BULK_GLOBAL_TO_SHARED},
+        {"SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL", SANITIZER_AT_BULK_SHARED_TO_GLOBAL},
+        {"SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL",
+         SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL},
+        {"SANITIZER_INSTRUCTION_TMA_LOAD", SANITIZER_AT_TENSOR_LOAD},
+        {"SANITIZER_INSTRUCTION_TMA_STORE", SANITIZER_AT_TENSOR_STORE},
+    };
+    FILE *in = fopen(HEADERS "/sanitizer_patching.h", "r");
+    char line[512], name[128];
+    unsigned int number, lines = 0;
+    assert_non_null(in);
+    while (fgets(line, sizeof(line), in)) {
+        if (sscanf(line, " %127[A-Z0-9_] = %u", name, &number) != 2) {
+            continue;
+        }
+        lines++;
+        for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+            if (!strcmp(name, later[i].name)) {
+                assert_int_equal(number, later[i].number);
+            }
+        }
+    }
+    fclose(in);
+    assert_in_range(lines, 30, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_this_layout),
         cmocka_unit_test(library_tells_its_layout),
         cmocka_unit_test(numbers_of_calls),
+        cmocka_unit_test(numbers_of_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
