@@ -73,7 +73,7 @@ static bool alloc_device(struct pool *pool, uint64_t bytes)
         if (pool->api->alloc_device(pool->context, &slab, slab_bytes(pool)) == SANITIZER_OK) {
             pool->slab = (uintptr_t)slab;
             set_addresses(pool);
-            return true;
+            return pool->slab + slab_bytes(pool) <= PATCH_PAGE_ADDRESS;
         }
     }
     return false;

@@ -58,10 +58,11 @@
 #define PATCH_CODE_KIND(code)  ((code)&7u)
 #define PATCH_CODE_PLACE(code) ((code) >> 3)
 
-/* What of a span an instruction touches, as 32 bits: 16 for its parts of 1/64 leaf (4 KiB of words,
- * 1 KiB of small accesses), hashed, 16 for those of four leaves, hashed. An access has one bit of
+/* What of a span an instruction touches, as 32 bits: 16 for its blocks of 1/16 leaf (16 KiB of
+ * words, 4 KiB of small accesses), 16 for those of four leaves, hashed. An access has one bit of
  * each. */
-#define PATCH_PARTS(leaf, word) ((1u << ((word) >> 5 & 15u)) | (0x10000u << ((leaf) >> 2 & 15u)))
+#define PATCH_BLOCK(word)       ((word) >> (PATCH_LEAF_SHIFT - 4u) & 15u)
+#define PATCH_PARTS(leaf, word) ((1u << PATCH_BLOCK(word)) | (0x10000u << ((leaf) >> 2 & 15u)))
 
 #define PATCH_SPANS    128u
 #define PATCH_ENTRIES  512u
@@ -78,10 +79,11 @@ struct patch_entry {
 
 /* An instruction in a leaf: a cache that any lane overwrites. */
 struct patch_recent {
-    uint64_t key;    /* PATCH_CODE << 32 | leaf; 0: empty */
-    uint32_t page;   /* of the leaf */
-    uint32_t blocks; /* of 1/32 leaf: those whose parts the entry is known to have */
+    uint64_t key; /* PATCH_CODE << 32 | leaf; 0: empty */
+    /* N2. The address of its page (48 bits), above that its blocks whose parts the entry has. */
+    uint64_t page;
 };
+#define PATCH_PAGE_ADDRESS UINT64_C(0xffffffffffff)
 
 struct patch_span {
     uint32_t tag; /* span << 3 | kind; 0: empty */

@@ -1,8 +1,8 @@
 /* Records accesses of a warp in the pages of its launch: the code of the patches, and of the tests.
  *
  * Naive model: a set of bytes for each kind of access. Lanes whose accesses are neighbours, or lie in
- * one word of bits, find their leaf in the cache of the record and look before they set; scattered
- * lanes set bits by atomics without looking, as those need no answer. Lanes that call together make
+ * one word of bits, find their leaf in the cache of the record. Bits are set without a look before,
+ * by stores and atomics that need no answer, but for a word that all lanes share. Lanes that call together make
  * the same access of one instruction. Nothing here waits but for another lane that is claiming the
  * same page. Warps come from warp.cuh, or from a test's own; include one first. */
 #ifndef SSAN_CAPTURE_PATCHES_RECORD_H
@@ -109,10 +109,10 @@ DEVICE struct patch_recent *recent_of(struct patch_launch *launch, uint32_t code
     return &launch->recent[((code >> 3) + leaf * 0x25u) % PATCH_RECENT];
 }
 
-/* The 1/32 of a leaf that holds the word. */
-DEVICE uint32_t block_bit(uint32_t word)
+/* What struct patch_recent says of a page once the entry has the part of the word. */
+DEVICE uint64_t make_recent(const uint32_t *page, uint32_t word)
 {
-    return 1u << (word >> (PATCH_LEAF_SHIFT - 5));
+    return (uint64_t)(uintptr_t)page | UINT64_C(0x1000000000000) << PATCH_BLOCK(word);
 }
 
 DEVICE uint32_t *leaf_cell(const struct patch_launch *launch, uint32_t directory, uint32_t leaf)
@@ -149,16 +149,16 @@ DEVICE_SLOW void record_slow(struct patch_launch *launch, uint32_t code, uint32_
     const uint32_t kind = PATCH_CODE_KIND(code);
     const uint32_t directory = find_directory(launch, leaf >> PATCH_SPAN_SHIFT, kind);
     enter(launch, code, leaf, word, directory);
-    const uint32_t page = find_page(launch, leaf_cell(launch, directory, leaf),
-                                    (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK);
-    store_pair(recent_of(launch, code, leaf), make_key(code, leaf),
-               (uint64_t)block_bit(word) << 32 | page);
-    or32(record_page(launch, page) + word, bits);
+    uint32_t *page =
+        record_page(launch, find_page(launch, leaf_cell(launch, directory, leaf),
+                                      (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK));
+    store_pair(recent_of(launch, code, leaf), make_key(code, leaf), make_recent(page, word));
+    or32(page + word, bits);
 }
 
-/* The page of a leaf by the entry of the instruction; PATCH_PAGE_NONE: not so. */
-DEVICE uint32_t find_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
-                              uint32_t word)
+/* The page of a leaf by the entry of the instruction; NULL: not so. */
+DEVICE uint32_t *find_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
+                               uint32_t word)
 {
     const uint32_t span = leaf >> PATCH_SPAN_SHIFT;
     const uint64_t key = make_key(code, span);
@@ -169,50 +169,61 @@ DEVICE uint32_t find_by_entry(struct patch_launch *launch, uint32_t code, uint32
     if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts) {
         load_pair_fresh(entry, &seen, &rest);
         if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts || (uint32_t)rest == 0) {
-            return PATCH_PAGE_NONE;
+            return 0;
         }
         /* for the level 1 cache; whoever writes it writes the same */
         refresh32(&entry->directory, (uint32_t)rest);
     }
     const uint32_t page = load32(leaf_cell(launch, (uint32_t)rest, leaf));
-    return page == RECORD_BUSY ? PATCH_PAGE_NONE : page;
+    return page + 1 <= 1 ? 0 : record_page(launch, page); /* none, or RECORD_BUSY */
 }
 
-/* Sets bits of a word. `is_near`: the lanes' words are few, so that they are likely to be in the
- * cache, and set already. */
+/* How the words of bits lie that the lanes of a warp set. */
+enum record_shape {
+    RECORD_RUN,  /* one behind the other, a word for each lane */
+    RECORD_WORD, /* all lanes have the same */
+    RECORD_FAR   /* each its own */
+};
+
+/* Sets bits of a word. Of runs and common words it is likely that the cache has their leaf; common
+ * words are looked at first, as many lanes setting one would wait for each other. Whole words need no
+ * atomic: a store of all bits loses none. */
 DEVICE void record_bits(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
-                        uint32_t bits, bool is_near)
+                        uint32_t bits, enum record_shape shape)
 {
-    uint32_t page = PATCH_PAGE_NONE, blocks = block_bit(word);
     struct patch_recent *recent = recent_of(launch, code, leaf);
-    if (is_near) {
+    uint64_t blocks = 0;
+    uint32_t *page = 0;
+    if (shape != RECORD_FAR) {
         uint64_t seen, rest;
         load_pair(recent, &seen, &rest);
         if (seen == make_key(code, leaf)) {
-            page = (uint32_t)(rest >> 32) & blocks ? (uint32_t)rest : PATCH_PAGE_NONE;
-            blocks |= (uint32_t)(rest >> 32);
+            blocks = rest & ~PATCH_PAGE_ADDRESS;
+            if (rest >> 48 >> PATCH_BLOCK(word) & 1) {
+                page = (uint32_t *)(uintptr_t)(rest & PATCH_PAGE_ADDRESS);
+            }
         }
     }
-    if (page == PATCH_PAGE_NONE) {
+    if (!page) {
         page = find_by_entry(launch, code, leaf, word);
-        if (page == PATCH_PAGE_NONE) {
+        if (!page) {
             record_slow(launch, code, leaf, word, bits);
             return;
         }
-        if (is_near) {
-            store_pair(recent, make_key(code, leaf), (uint64_t)blocks << 32 | page);
+        if (shape != RECORD_FAR) {
+            store_pair(recent, make_key(code, leaf), blocks | make_recent(page, word));
         }
     }
-    uint32_t *at = record_page(launch, page) + word;
-    if (is_near) {
-        bits &= ~load32(at);
-        if (bits == 0xffffffffu) {
-            store32(at, bits);
+    if (shape == RECORD_WORD) {
+        bits &= ~load32(page + word);
+        if (bits == 0) {
             return;
         }
     }
-    if (bits) {
-        or32(at, bits);
+    if (bits == 0xffffffffu) {
+        store32(page + word, bits);
+    } else {
+        or32(page + word, bits);
     }
 }
 
@@ -228,12 +239,11 @@ DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t add
     const uint32_t mask = warp_active();
     uint64_t at = address >> unit;
     uint32_t bits = ((1u << count) - 1) << ((uint32_t)at & 31);
-    bool is_near = false;
+    enum record_shape shape = RECORD_FAR;
     if (mask == 0xffffffffu) {
         const uint32_t lane = warp_lane();
         const uint64_t first = at - lane * count;
-        is_near = warp_all_equal(mask, first);
-        if (is_near) {
+        if (warp_all_equal(mask, first)) {
             const uint32_t offset = (uint32_t)first & 31;
             bits = lane == 0 ? 0xffffffffu << offset : 0xffffffffu;
             bits = lane == count ? ~(bits << offset) : bits;
@@ -241,13 +251,14 @@ DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t add
                 return;
             }
             at = first + 32 * lane;
+            shape = RECORD_RUN;
         }
     }
-    if (!is_near) {
-        is_near = warp_all_equal(mask, at >> PATCH_WORD_SHIFT);
+    if (shape == RECORD_FAR && warp_all_equal(mask, at >> PATCH_WORD_SHIFT)) {
+        shape = RECORD_WORD;
     }
     record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
-                (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1), bits, is_near);
+                (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1), bits, shape);
 }
 
 /* The lanes that call have all accessed the same `count` (>= 1) times 16 bytes: a bulk copy. */
@@ -265,7 +276,7 @@ DEVICE void record_range(struct patch_launch *launch, uint64_t pc, uint64_t addr
         const uint32_t here = end - at < room ? (uint32_t)(end - at) : room;
         record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
                     (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1),
-                    (0xffffffffu >> (32 - here)) << offset, true);
+                    (0xffffffffu >> (32 - here)) << offset, RECORD_RUN);
         at += here;
     }
 }
