@@ -257,6 +257,7 @@ static void enter(struct thread *thread, const struct api_call *call,
     case API_STREAM_SYNC:
     case API_EVENT_SYNC:
     case API_CONTEXT_SYNC:
+        observe_joining(data->context);
         enter_join(thread, frame, data->context);
         break;
     case API_HOST_FUNC:
@@ -291,6 +292,7 @@ static void leave(struct thread *thread, const struct api_call *call,
         leave_join(thread, result == 0);
         transfer_return(thread);
         gate_call_end();
+        observe_call_end();
         if (result == 0) {
             leave_well(thread, &frame);
         } else if (result != CUDA_NOT_READY) {

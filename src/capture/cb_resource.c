@@ -100,6 +100,9 @@ static void on_stream(uint32_t id, const struct sanitizer_stream_data *data)
     if (thread->depth > 0) {
         caller = calls_caller(thread);
     }
+    if (id == SANITIZER_STREAM_DESTROY_STARTING) {
+        observe_stream_end(data->context, data->handle);
+    }
     emit_lock();
     if (id == SANITIZER_STREAM_CREATED) {
         handles_add_stream(data, flags, is_internal, caller);

@@ -7,6 +7,7 @@
 
 #include "capture/emit.h"
 #include "capture/gate.h"
+#include "capture/handles.h"
 #include "capture/observe_contexts.h"
 #include "capture/observe_footprint.h"
 #include "capture/observe_module.h"
@@ -30,6 +31,14 @@ static struct {
     atomic_uint_fast64_t fitting; /* launches that the plan's lines let through */
     atomic_bool has_told;
 } observer = {.patch_lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Of the calling thread. */
+static _Thread_local struct {
+    struct pool *marked; /* whose stream wants a mark behind the launch of this call; or NULL */
+    uint32_t stream;
+    CUcontext joining; /* that the call may wait for; launches there were before it */
+    uint64_t below;
+} own;
 
 static void put_event(struct ssan_sink *self, const struct ssan_event *event)
 {
@@ -95,7 +104,6 @@ static const struct {
     const char *function;
 } patches[] = {
     {SANITIZER_AT_GLOBAL_ACCESS, 0, "ssan_patch_access"},
-    {SANITIZER_AT_BLOCK_EXIT, 0, "ssan_patch_exit"},
     {SANITIZER_AT_MEMCPY_ASYNC, 0, "ssan_patch_copy"},
     {SANITIZER_AT_BULK_GLOBAL_TO_SHARED, CUBIN_BULK_READ, "ssan_patch_bulk_read"},
     {SANITIZER_AT_BULK_SHARED_TO_GLOBAL, CUBIN_BULK_WRITE, "ssan_patch_bulk_write"},
@@ -159,12 +167,11 @@ static bool is_asked_for(const struct observed_kernel *kernel)
 static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
-    uint64_t threads = (uint64_t)launch->grid_x * launch->grid_y * launch->grid_z *
-                       launch->block_x * launch->block_y * launch->block_z;
-    uint64_t user = pool_begin(pool, op, kernel, launch->handle, threads);
+    uint64_t user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     if (!user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
-        user = pool_begin(pool, op, kernel, launch->handle, threads);
+        user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     }
+    own.marked = own.stream < POOL_STREAMS ? pool : NULL;
     return user;
 }
 
@@ -216,19 +223,6 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
     return user != 0;
 }
 
-void observe_before_launch(CUcontext context)
-{
-    struct pool *pool = observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
-    if (!pool || !pool_is_pressed(pool)) {
-        return;
-    }
-    uint64_t limit = pool_now_ms() + WAIT_LIMIT_MS;
-    while (pool_is_pressed(pool) && pool_now_ms() < limit) {
-        contexts_hurry();
-        pool_wait(pool, WAIT_MS);
-    }
-}
-
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch)
 {
     bool is_new = false;
@@ -270,11 +264,58 @@ void observe_free(uint64_t address)
 {
 }
 
+static struct pool *find_pool(CUcontext context)
+{
+    return observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
+}
+
+void observe_joining(CUcontext context)
+{
+    struct pool *pool = find_pool(context);
+    own.joining = context;
+    own.below = pool ? pool_count(pool) : 0;
+}
+
 void observe_joined(CUcontext context, struct sanitizer_stream *stream)
 {
-    struct pool *pool = observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
+    struct pool *pool = find_pool(context);
+    if (pool && own.joining == context) {
+        pool_joined(pool, stream, own.below);
+    }
+}
+
+void observe_before_launch(CUcontext context)
+{
+    struct pool *pool = find_pool(context);
+    if (!pool || !pool_is_pressed(pool)) {
+        return;
+    }
+    uint64_t limit = pool_now_ms() + WAIT_LIMIT_MS;
+    emit_lock();
+    bool is_capturing = handles_is_capturing(); /* nothing may be put into such streams */
+    emit_unlock();
+    if (!is_capturing) {
+        pool_mark_all(pool);
+    }
+    while (pool_is_pressed(pool) && pool_now_ms() < limit) {
+        contexts_hurry();
+        pool_wait(pool, WAIT_MS);
+    }
+}
+
+void observe_call_end(void)
+{
+    if (own.marked) {
+        pool_mark(own.marked, own.stream);
+        own.marked = NULL;
+    }
+}
+
+void observe_stream_end(CUcontext context, struct sanitizer_stream *stream)
+{
+    struct pool *pool = find_pool(context);
     if (pool) {
-        pool_joined(pool, stream);
+        pool_end_stream(pool, stream);
     }
 }
 

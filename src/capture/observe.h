@@ -49,6 +49,13 @@ void observe_graph_node(const struct sanitizer_graph_node_data *node);
 void observe_alloc(uint64_t address, uint64_t size, enum ssan_memory memory, uint32_t alloc);
 void observe_free(uint64_t address);
 
+/* At the exit of the outermost call of a thread: behind its launch. */
+void observe_call_end(void);
+/* A stream (the unique handle) is about to be destroyed. */
+void observe_stream_end(CUcontext context, struct sanitizer_stream *stream);
+
+/* The calling thread is about to wait for a stream or a context. */
+void observe_joining(CUcontext context);
 /* The host has waited for a stream (the unique handle) or, NULL, for the whole context. */
 void observe_joined(CUcontext context, struct sanitizer_stream *stream);
 /* The process ends normally, the driver still answers: everything is drained, what is unfinished

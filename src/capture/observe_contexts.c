@@ -280,6 +280,7 @@ static void end_pool(uint32_t index, bool is_whole_process)
         return;
     }
     uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    pool_end_streams(pool);
     let_drain(pool, limit);
     bool is_free = take_pool(index, pool);
     struct timespec pause = {0, 1000000};

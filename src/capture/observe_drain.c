@@ -1,23 +1,20 @@
 /* Takes back what launches that have ended own.
  *
  * Invariant: nothing here adds order between the program's streams: all copies go over a stream of
- * our own, and no call waits for work of the program. A launch has ended when the counters of its
- * record have grown by its threads; one whose threads are not all counted (a fault ended it) ends
- * UNCOUNTED_MS behind a join of its stream. What is copied stays in the level 2 cache, where all
- * accesses end, so that stores of the last block are seen. Cost: four small copies a drain, then
- * what the pages weigh. */
+ * our own, and no call waits for work of the program. Which launches have ended is known from
+ * observe_streams.c. Cost: three small copies a drain, then what the pages weigh. */
 #include "capture/observe_pool.h"
 
 #include "capture/observe_leaves.h"
 #include "capture/observe_sites.h"
+#include "capture/observe_streams.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define UNCOUNTED_MS 2000u
-#define CLAIM_TRIES  50u /* of half a millisecond, for a claim that is being written */
+#define CLAIM_TRIES 50u /* of half a millisecond, for a claim that is being written */
 
 /* A page of a launch that is being drained. */
 struct owned {
@@ -58,22 +55,9 @@ static bool copy_out(struct drain *drain, uint64_t to, void *from, uint64_t byte
     return !drain->has_failed;
 }
 
-static uint64_t threads_of(const struct pool *pool, uint32_t record)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < PATCH_COUNTERS; i++) {
-        sum += pool->progress_copy[record].counters[i].threads;
-    }
-    return sum;
-}
-
 static bool is_lost(const struct pool *pool, uint32_t record)
 {
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < PATCH_COUNTERS; i++) {
-        lost |= pool->progress_copy[record].counters[i].lost;
-    }
-    return lost != 0;
+    return pool->lost_copy[record] != 0;
 }
 
 static int compare_numbers(const void *left, const void *right, void *self)
@@ -84,21 +68,19 @@ static int compare_numbers(const void *left, const void *right, void *self)
     return (a > b) - (a < b);
 }
 
-/* Lists the launches that have ended, as far as the copied counters tell. */
+/* Lists the launches that have ended, as far as the copied marks tell. */
 static void find_done(struct drain *drain)
 {
     struct pool *pool = drain->pool;
-    uint64_t now = pool_now_ms();
     pthread_mutex_lock(&pool->lock);
+    streams_look(pool);
     for (uint32_t i = 0, left = pool->running; i < pool->record_count && left > 0; i++) {
         struct pool_launch *launch = &pool->launches[i];
         if (!launch->is_running) {
             continue;
         }
         left--;
-        bool has_ended = threads_of(pool, i) == launch->threads_end ||
-                         (launch->joined_ms && now - launch->joined_ms > UNCOUNTED_MS);
-        if (has_ended && VEC_PUSH(&drain->done, i)) {
+        if (streams_have_ended(pool, launch) && VEC_PUSH(&drain->done, i)) {
             launch->is_done = true;
         }
     }
@@ -132,7 +114,7 @@ static bool copy_places(struct drain *drain, uint64_t from, uint64_t to, bool is
 static void read_claims(struct drain *drain)
 {
     struct pool *pool = drain->pool;
-    uint64_t head = pool->control_copy->head;
+    uint64_t head = pool->marks_copy->control.head;
     unsigned tries = 0;
     if (!copy_places(drain, pool->head_seen, head, false)) {
         return;
@@ -310,7 +292,7 @@ static void free_pages(struct drain *drain)
     }
     if (count && copy_places(drain, pool->tail, pool->tail + count, true)) {
         pool->tail += count;
-        atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->control_copy->head));
+        atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->marks_copy->control.head));
     }
 }
 
@@ -331,17 +313,15 @@ static void reset_records(struct drain *drain)
         }
         for (size_t i = from; i < to; i++) {
             if (is_lost(pool, done[i])) {
-                for (uint32_t k = 0; k < PATCH_COUNTERS; k++) {
-                    pool->progress_copy[done[i]].counters[k].lost = 0;
-                }
-                copy_out(drain, pool->progress + done[i] * sizeof(struct patch_progress),
-                         &pool->progress_copy[done[i]], sizeof(struct patch_progress));
+                pool->lost_copy[done[i]] = 0;
+                copy_out(drain, pool->lost + done[i] * sizeof(uint64_t), &pool->lost_copy[done[i]],
+                         sizeof(uint64_t));
             }
         }
     }
 }
 
-/* Gives the records back. One whose threads were not all counted stays out of use. */
+/* Gives the records back. */
 static void free_records(struct drain *drain)
 {
     struct pool *pool = drain->pool;
@@ -352,10 +332,7 @@ static void free_records(struct drain *drain)
         launch->pages.count = 0;
         launch->is_running = false;
         pool->running--;
-        if (threads_of(pool, index) == launch->threads_end) {
-            launch->threads_seen = launch->threads_end;
-            pool->free_records[pool->free_tail++ % pool->record_count] = index;
-        }
+        pool->free_records[pool->free_tail++ % pool->record_count] = index;
     }
     pool->drains++;
     pthread_cond_broadcast(&pool->freed);
@@ -365,17 +342,17 @@ static void free_records(struct drain *drain)
 static void run_drain(struct drain *drain)
 {
     struct pool *pool = drain->pool;
-    if (!copy_back(drain, pool->progress_copy, pool->progress,
-                   pool->record_count * sizeof(struct patch_progress) +
-                       sizeof(struct patch_pool))) {
+    /* Words that tell of losses come along, again once it is known which launches have ended: both
+     * they and the claims of a launch were written before it did. */
+    uint64_t bytes = pool->record_count * sizeof(uint64_t) + sizeof(struct pool_marks);
+    if (!copy_back(drain, pool->lost_copy, pool->lost, bytes)) {
         return;
     }
     find_done(drain);
     if (drain->done.count > 0) {
-        /* once more: what ended launches have claimed since */
-        (void)copy_back(drain, pool->control_copy, pool->control, sizeof *pool->control_copy);
+        (void)copy_back(drain, pool->lost_copy, pool->lost, bytes);
     }
-    atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->control_copy->head));
+    atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->marks_copy->control.head));
     if (drain->done.count == 0 || drain->has_failed) {
         return;
     }
@@ -391,9 +368,10 @@ static void run_drain(struct drain *drain)
     }
     free_pages(drain);
     reset_records(drain);
-    pool->control_copy->tail = pool->tail;
-    copy_out(drain, pool->control + offsetof(struct patch_pool, tail), &pool->control_copy->tail,
-             sizeof pool->tail);
+    pool->marks_copy->control.tail = pool->tail;
+    copy_out(drain,
+             pool->marks + offsetof(struct pool_marks, control) + offsetof(struct patch_pool, tail),
+             &pool->marks_copy->control.tail, sizeof pool->tail);
     drain->has_failed =
         drain->has_failed || pool->api->stream_synchronize(drain->stream) != SANITIZER_OK;
     free_records(drain);

@@ -6,6 +6,8 @@
  * launch. Cost of a launch: a lock and a few stores. */
 #include "capture/observe_pool.h"
 
+#include "capture/observe_streams.h"
+
 #include "base/mem.h"
 
 #include <errno.h>
@@ -25,10 +27,10 @@ static void *at(uint64_t address)
 /* Splits `bytes` into records and pages. False: too little. */
 static bool lay_out(struct pool *pool, uint64_t bytes)
 {
-    uint64_t a_record = sizeof(struct patch_launch) + sizeof(struct patch_progress);
+    uint64_t a_record = sizeof(struct patch_launch) + sizeof(uint64_t);
     uint64_t records = bytes / 16 / a_record;
     records = records > RECORDS_MOST ? RECORDS_MOST : records;
-    uint64_t rest = records * a_record + sizeof(struct patch_pool) + 2 * ALIGNMENT;
+    uint64_t rest = records * a_record + sizeof(struct pool_marks) + 2 * ALIGNMENT;
     if (records < RECORDS_LEAST || bytes <= rest) {
         return false;
     }
@@ -50,20 +52,19 @@ static void set_addresses(struct pool *pool)
     next += (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
     pool->ring = next;
     next += (uint64_t)pool->ring_size * sizeof(struct patch_place);
-    pool->progress = next;
-    next += (uint64_t)pool->record_count * sizeof(struct patch_progress);
-    pool->control = next;
-    next += sizeof(struct patch_pool);
     pool->records = next;
+    next += (uint64_t)pool->record_count * sizeof(struct patch_launch);
+    pool->lost = next;
+    next += (uint64_t)pool->record_count * sizeof(uint64_t);
+    pool->marks = next;
 }
 
 static uint64_t slab_bytes(const struct pool *pool)
 {
     return ALIGNMENT + (uint64_t)pool->page_count * PATCH_PAGE_BYTES +
            (uint64_t)pool->ring_size * sizeof(struct patch_place) +
-           (uint64_t)pool->record_count *
-               (sizeof(struct patch_progress) + sizeof(struct patch_launch)) +
-           sizeof(struct patch_pool);
+           (uint64_t)pool->record_count * (sizeof(struct patch_launch) + sizeof(uint64_t)) +
+           sizeof(struct pool_marks);
 }
 
 static bool alloc_device(struct pool *pool, uint64_t bytes)
@@ -94,12 +95,13 @@ static bool alloc_host(struct pool *pool)
 {
     pool->launches = mem_zalloc(pool->record_count, sizeof *pool->launches);
     pool->free_records = mem_zalloc(pool->record_count, sizeof *pool->free_records);
-    uint64_t progress_bytes = pool->record_count * sizeof(struct patch_progress);
-    if (!alloc_pinned(pool, &pool->progress_copy, progress_bytes + sizeof(struct patch_pool))) {
+    uint64_t lost_bytes = pool->record_count * sizeof(uint64_t);
+    if (!alloc_pinned(pool, &pool->lost_copy, lost_bytes + sizeof(struct pool_marks))) {
         return false;
     }
-    pool->control_copy = (struct patch_pool *)(pool->progress_copy + pool->record_count);
+    pool->marks_copy = (struct pool_marks *)(pool->lost_copy + pool->record_count);
     return pool->launches && pool->free_records &&
+           alloc_pinned(pool, &pool->mark_values, POOL_STREAMS * sizeof *pool->mark_values) &&
            alloc_pinned(pool, &pool->ring_copy, pool->ring_size * sizeof *pool->ring_copy) &&
            alloc_pinned(pool, &pool->templates, pool->record_count * sizeof *pool->templates) &&
            alloc_pinned(pool, &pool->records_copy, sizeof *pool->records_copy) &&
@@ -112,9 +114,9 @@ static bool fill(struct pool *pool)
     for (uint32_t i = 0; i < pool->record_count; i++) {
         struct patch_launch *record = &pool->templates[i];
         record->pages = pool->pages;
-        record->pool = pool->control;
+        record->pool = pool->marks + offsetof(struct pool_marks, control);
         record->ring = pool->ring;
-        record->progress = pool->progress + i * sizeof(struct patch_progress);
+        record->lost = pool->lost + i * sizeof(uint64_t);
         record->ring_mask = pool->ring_size - 1;
         record->index = i;
         pool->free_records[i] = i;
@@ -124,7 +126,7 @@ static bool fill(struct pool *pool)
     for (uint32_t i = 0; i < pool->tail; i++) {
         pool->ring_copy[i].page = PATCH_PAGE_FIRST + i;
     }
-    pool->control_copy->tail = pool->tail;
+    pool->marks_copy->control.tail = pool->tail;
     pool->pages_left = (uint32_t)pool->tail;
     for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
         pool->pages_copy[i] = PATCH_PAGE_SINK;
@@ -136,8 +138,8 @@ static bool fill(struct pool *pool)
            api->copy_to_device_async(at(pool->ring), pool->ring_copy,
                                      pool->ring_size * sizeof *pool->ring_copy,
                                      NULL) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->control), pool->control_copy,
-                                     sizeof *pool->control_copy, NULL) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->marks), pool->marks_copy, sizeof *pool->marks_copy,
+                                     NULL) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->records), pool->templates,
                                      pool->record_count * sizeof *pool->templates,
                                      NULL) == SANITIZER_OK &&
@@ -179,7 +181,8 @@ void pool_destroy(struct pool *pool)
         return;
     }
     free_pinned(pool, pool->ring_copy);
-    free_pinned(pool, pool->progress_copy);
+    free_pinned(pool, pool->mark_values);
+    free_pinned(pool, pool->lost_copy);
     free_pinned(pool, pool->templates);
     free_pinned(pool, pool->records_copy);
     free_pinned(pool, pool->pages_copy);
@@ -198,22 +201,24 @@ void pool_destroy(struct pool *pool)
 }
 
 uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
-                    struct sanitizer_stream *stream, uint64_t threads)
+                    struct sanitizer_stream *handle, uint32_t *stream)
 {
     uint64_t user = 0;
+    *stream = POOL_STREAMS;
     pthread_mutex_lock(&pool->lock);
-    if (pool->free_head != pool->free_tail) {
+    uint32_t number = streams_find(pool, handle, true);
+    if (number < POOL_STREAMS && pool->free_head != pool->free_tail) {
         uint32_t index = pool->free_records[pool->free_head++ % pool->record_count];
         struct pool_launch *launch = &pool->launches[index];
         launch->op = op;
         launch->kernel = kernel;
-        launch->stream = stream;
-        launch->threads_end = launch->threads_seen + threads;
+        launch->stream = number;
         launch->number = pool->launch_count++;
         launch->is_running = true;
-        launch->joined_ms = 0;
         launch->is_done = false;
         pool->running++;
+        pool->streams[number].next = launch->number + 1;
+        *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;
         user = pool->records + index * sizeof(struct patch_launch);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -238,22 +243,6 @@ uint64_t pool_now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-void pool_joined(struct pool *pool, struct sanitizer_stream *stream)
-{
-    uint64_t now = pool_now_ms();
-    pthread_mutex_lock(&pool->lock);
-    for (uint32_t i = 0, left = pool->running; i < pool->record_count && left > 0; i++) {
-        struct pool_launch *launch = &pool->launches[i];
-        if (launch->is_running) {
-            if (launch->joined_ms == 0 && (!stream || launch->stream == stream)) {
-                launch->joined_ms = now;
-            }
-            left--;
-        }
-    }
-    pthread_mutex_unlock(&pool->lock);
 }
 
 bool pool_is_pressed(struct pool *pool)

@@ -22,21 +22,38 @@ struct pool_page {
 struct pool_launch {
     uint64_t op;
     const struct observed_kernel *kernel;
-    struct sanitizer_stream *stream;
-    uint64_t threads_end;  /* what its counters add up to once all threads have ended */
-    uint64_t threads_seen; /* what they added up to when it was taken */
-    uint64_t number;       /* launches of the pool before it */
-    bool is_running;
-    uint64_t joined_ms; /* when the host was seen to have waited for its stream; 0: not yet */
-    bool is_done;       /* being drained */
+    uint64_t number; /* launches of the pool before it */
+    uint32_t stream; /* index */
+    bool is_running; /* its record is not free */
+    bool is_done;    /* being drained */
     VEC(struct pool_page) pages;
+};
+
+/* A stream that launches are in flight on. Launches end in the order of their numbers. A mark is a
+ * small copy behind some launch in the stream, which sets a word of the pool to the number of the
+ * launch behind that one. */
+struct pool_stream {
+    struct sanitizer_stream *handle;
+    uint64_t next;   /* the number of its last launch, + 1 */
+    uint64_t done;   /* launches below it are known to have ended */
+    uint64_t marked; /* what its last mark sets; above `done`: that is on its way */
+    bool wants_mark, has_ended;
+};
+
+#define POOL_STREAMS 256u
+
+/* How far the streams are, and the rest of what a drain looks at, as it lies on the device behind
+ * the words `lost` of all records. */
+struct pool_marks {
+    uint64_t done[POOL_STREAMS];
+    struct patch_pool control;
 };
 
 struct pool {
     const struct sanitizer_api *api;
     CUcontext context;
     struct sanitizer_stream *_Atomic stream; /* the one it is drained over; NULL: none yet */
-    uint64_t slab, pages, ring, progress, control, records; /* addresses on the device */
+    uint64_t slab, pages, ring, lost, marks, records; /* addresses on the device */
     uint32_t page_count, ring_size, record_count;
 
     pthread_mutex_t lock; /* for what follows */
@@ -45,17 +62,20 @@ struct pool {
     uint32_t *free_records;       /* a ring; [free_head, free_tail) */
     uint64_t free_head, free_tail;
     uint64_t launch_count;
+    struct pool_stream streams[POOL_STREAMS];
+    uint32_t stream_count;       /* of streams that were ever used */
     uint32_t running;            /* records that are not free */
     _Atomic uint32_t pages_left; /* at the last drain */
     uint64_t drains;
 
-    pthread_mutex_t drain_lock;           /* one drains at a time; for what follows */
-    struct patch_progress *progress_copy; /* page-locked */
-    struct patch_pool *control_copy;      /* right behind, as on the device */
-    struct patch_place *ring_copy;        /* page-locked, the whole ring */
-    struct patch_launch *templates;       /* page-locked: each record as it begins */
-    struct patch_launch *records_copy;    /* page-locked, one */
-    uint32_t *pages_copy;                 /* page-locked, POOL_PAGES_AT_ONCE pages */
+    pthread_mutex_t drain_lock;        /* one drains at a time; for what follows */
+    uint64_t (*mark_values)[2];        /* page-locked: of each stream, a mark and its last one */
+    uint64_t *lost_copy;               /* page-locked, a word for each record */
+    struct pool_marks *marks_copy;     /* right behind, as on the device */
+    struct patch_place *ring_copy;     /* page-locked, the whole ring */
+    struct patch_launch *templates;    /* page-locked: each record as it begins */
+    struct patch_launch *records_copy; /* page-locked, one */
+    uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
     uint64_t head_seen, tail;
     bool has_failed; /* the driver no longer answers: nothing is drained any more */
 };
@@ -68,15 +88,25 @@ struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uin
 /* The context still lives. No launch is begun any more. */
 void pool_destroy(struct pool *pool);
 
-/* A record for a launch of `threads` threads: the address of its user data; 0 when all are taken.
- * Any thread. */
+/* A record for a launch: the address of its user data; 0 when all are taken. `*stream` is for
+ * pool_mark, or POOL_STREAMS where no mark is wanted. Any thread. */
 uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
-                    struct sanitizer_stream *stream, uint64_t threads);
+                    struct sanitizer_stream *handle, uint32_t *stream);
 /* The launch did not happen: nothing of it will be recorded. */
 void pool_cancel(struct pool *pool, uint64_t user);
-/* The host has waited for `stream`, or for all (NULL). A launch ends with its last thread; one
- * whose threads can't be counted ends some time behind this. */
-void pool_joined(struct pool *pool, struct sanitizer_stream *stream);
+/* Puts a mark into a stream that wants one, behind a launch: the driver holds no lock for it. */
+void pool_mark(struct pool *pool, uint32_t stream);
+/* The same for every stream, whether or not a look has asked for it; none is being captured. */
+void pool_mark_all(struct pool *pool);
+/* The stream is about to be destroyed: a last mark. */
+void pool_end_stream(struct pool *pool, struct sanitizer_stream *handle);
+/* The same for all streams, where the context ends. */
+void pool_end_streams(struct pool *pool);
+/* How many launches there were: to be asked before the host waits. */
+uint64_t pool_count(struct pool *pool);
+/* The host has waited for a stream, or for all (NULL): the first `below` launches have ended there.
+ */
+void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
 /* Launches in flight own nearly all records, or pages as far as that is known. */

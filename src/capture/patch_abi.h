@@ -64,11 +64,10 @@
 #define PATCH_BLOCK(word)       ((word) >> (PATCH_LEAF_SHIFT - 4u) & 15u)
 #define PATCH_PARTS(leaf, word) ((1u << PATCH_BLOCK(word)) | (0x10000u << ((leaf) >> 2 & 15u)))
 
-#define PATCH_SPANS    128u
-#define PATCH_ENTRIES  512u
-#define PATCH_RECENT   256u
-#define PATCH_PROBES   16u
-#define PATCH_COUNTERS 8u
+#define PATCH_SPANS   128u
+#define PATCH_ENTRIES 512u
+#define PATCH_RECENT  256u
+#define PATCH_PROBES  16u
 
 /* An instruction in a span: where the directory is, and that reports know of it. */
 struct patch_entry {
@@ -98,15 +97,6 @@ struct patch_place {
     uint32_t page;
 };
 
-/* Of a launch, spread against contention over the processors. */
-struct patch_progress {
-    struct {
-        uint64_t threads; /* that have ended; never zeroed */
-        uint64_t lost;    /* 1: an access has gone to the sink; zeroed by the library */
-        uint64_t unused[2];
-    } counters[PATCH_COUNTERS];
-};
-
 /* Places [head, tail) of the ring hold free pages; positions grow for ever. */
 struct patch_pool {
     uint64_t head; /* device: by compare and swap */
@@ -117,11 +107,11 @@ struct patch_pool {
 
 struct patch_launch {
     /* written by the library before the record is used, then constant */
-    uint64_t pages;    /* uint32_t[PATCH_PAGE_WORDS] each */
-    uint64_t pool;     /* struct patch_pool */
-    uint64_t ring;     /* struct patch_place [ring_mask + 1] */
-    uint64_t progress; /* struct patch_progress of this record */
-    uint64_t gate;     /* of the block-entry patch, or 0 */
+    uint64_t pages; /* uint32_t[PATCH_PAGE_WORDS] each */
+    uint64_t pool;  /* struct patch_pool */
+    uint64_t ring;  /* struct patch_place [ring_mask + 1] */
+    uint64_t lost;  /* uint64_t: becomes 1 when an access has gone to the sink */
+    uint64_t gate;  /* of the block-entry patch, or 0 */
     uint32_t ring_mask;
     uint32_t index; /* of this record */
     /* device */
@@ -140,7 +130,6 @@ struct patch_launch {
 PATCH_ASSERT(sizeof(struct patch_entry) == 16, "one load");
 PATCH_ASSERT(sizeof(struct patch_recent) == 16, "one load");
 PATCH_ASSERT(sizeof(struct patch_place) == 16, "layout");
-PATCH_ASSERT(sizeof(struct patch_progress) == 256, "layout");
 PATCH_ASSERT(sizeof(struct patch_pool) == 256, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, spans) == 64, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, entries) == 64 + 1024, "layout");

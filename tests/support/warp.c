@@ -8,7 +8,7 @@
 
 #define STACK_BYTES (64u << 10)
 
-enum state { READY, ACTIVE, ANY, EQUAL, ENDED };
+enum state { READY, ACTIVE, EQUAL, ENDED };
 
 struct lane {
     ucontext_t context;
@@ -66,11 +66,6 @@ uint32_t warp_active_at(int place)
     return (uint32_t)ask(ACTIVE, place, 0, 0);
 }
 
-bool warp_any_at(int place, uint32_t mask, bool answer)
-{
-    return ask(ANY, place, mask, answer) != 0;
-}
-
 bool warp_all_equal_at(int place, uint32_t mask, uint64_t value)
 {
     return ask(EQUAL, place, mask, value) != 0;
@@ -79,11 +74,6 @@ bool warp_all_equal_at(int place, uint32_t mask, uint64_t value)
 uint32_t warp_lane(void)
 {
     return machine.current->number;
-}
-
-uint32_t warp_processor(void)
-{
-    return machine.current->warp;
 }
 
 static void run_lane(void)
@@ -131,12 +121,9 @@ static bool try_answer(struct lane *warp, struct lane *lane)
     if ((there & lane->mask) != lane->mask) {
         return false;
     }
-    uint64_t result = lane->state == EQUAL;
+    bool result = true;
     for (unsigned i = 0; i < WARP_LANES; i++) {
-        if (lane->mask >> i & 1) {
-            result = lane->state == EQUAL ? result && warp[i].value == lane->value
-                                          : result || warp[i].value;
-        }
+        result = result && (!(lane->mask >> i & 1) || warp[i].value == lane->value);
     }
     answer(warp, lane->mask, result);
     return true;

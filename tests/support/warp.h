@@ -22,10 +22,8 @@ void warp_run(struct rng *rng, unsigned warps,
 
 /* The questions; `place` tells where in the code they stand. */
 uint32_t warp_active_at(int place);
-bool warp_any_at(int place, uint32_t mask, bool answer);
 bool warp_all_equal_at(int place, uint32_t mask, uint64_t value);
 uint32_t warp_lane(void);
-uint32_t warp_processor(void);
 /* The lane is in this call from here on: lanes in different ones are never together, as those that
  * call a patch from different instructions aren't. */
 void warp_call(unsigned call);
@@ -33,7 +31,6 @@ void warp_call(unsigned call);
 void warp_step(void);
 
 #define warp_active()               warp_active_at(__COUNTER__)
-#define warp_any(mask, answer)      warp_any_at(__COUNTER__, mask, answer)
 #define warp_all_equal(mask, value) warp_all_equal_at(__COUNTER__, mask, value)
 
 #include "support/warp_memory.h"

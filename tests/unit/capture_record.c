@@ -175,8 +175,6 @@ static void run_lane(void *self, unsigned warp, unsigned lane)
             }
         }
     }
-    warp_call(kernel->repeats * STEPS);
-    record_exit(kernel->record);
 }
 
 static struct kernel random_kernel(struct rng *rng, uint64_t op, uint64_t user)
@@ -212,6 +210,12 @@ static void compare(uint64_t op)
     assert_int_equal(test.lost[op], 0);
 }
 
+static uint64_t begin(struct pool *pool, uint64_t op)
+{
+    uint32_t mark;
+    return pool_begin(pool, op, NULL, STREAM, &mark);
+}
+
 static struct pool *open_pool(uint64_t bytes)
 {
     struct pool *pool = pool_create(&api, NULL, bytes);
@@ -235,11 +239,14 @@ static void every_byte_and_no_other(void **state)
         memset(&test.seen[op], 0, sizeof test.seen[op]);
         memset(&test.done[op], 0, sizeof test.done[op]);
         test.closed[op] = 0;
-        uint64_t user = pool_begin(pool, op, NULL, STREAM, warps * WARP_LANES);
+        uint64_t user = begin(pool, op);
         assert_true(user != 0);
         struct kernel kernel = random_kernel(&rng, op, user);
+        uint64_t before = pool_count(pool) - 1;
+        pool_joined(pool, NULL, before);
         assert_int_equal(pool_drain(pool, &test.sink), 0);
         warp_run(&rng, warps, run_lane, &kernel);
+        pool_joined(pool, round % 2 ? STREAM : NULL, before + 1);
         assert_int_equal(pool_drain(pool, &test.sink), 1);
         assert_int_equal(pool_in_flight(pool), 0);
         compare(op);
@@ -248,23 +255,30 @@ static void every_byte_and_no_other(void **state)
     pool_destroy(pool);
 }
 
-/* Launches that end in another order than they began own their pages all the same. */
+/* Launches of several streams end in another order than they began; each owns its pages all the
+ * same, and ends by a mark in its stream. */
 static void launches_in_flight(void **state)
 {
     struct rng rng = {11};
-    struct pool *pool = open_pool(UINT64_C(24) << 20);
+    struct pool *pool = open_pool(UINT64_C(32) << 20);
     struct kernel kernels[OPS];
     for (uint64_t op = 0; op < OPS; op++) {
-        uint64_t user = pool_begin(pool, op, NULL, STREAM, 2 * WARP_LANES);
+        uint32_t mark;
+        struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(16 * (1 + op / 2));
+        uint64_t user = pool_begin(pool, op, NULL, stream, &mark);
         assert_true(user != 0);
+        assert_int_equal(mark, POOL_STREAMS);
         kernels[op] = random_kernel(&rng, op, user);
     }
-    for (unsigned i = 0; i < OPS; i++) {
-        uint64_t op = (i * 5 + 3) % OPS;
-        warp_run(&rng, 2, run_lane, &kernels[op]);
-        if (i % 2) {
-            assert_int_equal(pool_drain(pool, &test.sink), 2);
-        }
+    assert_int_equal(pool_drain(pool, &test.sink), 0); /* asks for marks */
+    for (unsigned i = 0; i < OPS / 2; i++) {
+        uint32_t stream = (3 * i + 1) % (OPS / 2);
+        warp_run(&rng, 2, run_lane, &kernels[2 * stream]);
+        warp_run(&rng, 2, run_lane, &kernels[2 * stream + 1]);
+        assert_int_equal(pool_drain(pool, &test.sink), 0);
+        pool_mark(pool, stream);
+        pool_mark(pool, stream);
+        assert_int_equal(pool_drain(pool, &test.sink), 2);
     }
     for (uint64_t op = 0; op < OPS; op++) {
         compare(op);
@@ -273,29 +287,63 @@ static void launches_in_flight(void **state)
     pool_destroy(pool);
 }
 
+/* Streams come and go; a stream that ends has a mark behind its last launch, whatever is on its
+ * way. */
+static void ends_of_streams(void **state)
+{
+    struct pool *pool = open_pool(UINT64_C(64) << 20);
+    for (uint64_t i = 0; i < 3 * POOL_STREAMS; i++) {
+        struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(16 * (1 + i));
+        uint32_t mark;
+        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_int_equal(mark, POOL_STREAMS);
+        assert_int_equal(pool_drain(pool, &test.sink), 0);
+        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_true(mark < POOL_STREAMS);
+        pool_mark(pool, mark);
+        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_int_equal(mark, POOL_STREAMS); /* one is on its way */
+        pool_end_stream(pool, stream);
+        assert_int_equal(pool_drain(pool, &test.sink), 3);
+    }
+    assert_int_equal(test.closed[4], 9 * POOL_STREAMS);
+    for (unsigned i = 0; i < POOL_STREAMS; i++) {
+        uint32_t mark;
+        struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(8 + 16 * i);
+        assert_true(pool_begin(pool, 5, NULL, stream, &mark) != 0);
+    }
+    assert_int_equal(begin(pool, 5), 0); /* all are in use */
+    pool_end_streams(pool);
+    assert_int_equal(pool_drain(pool, &test.sink), POOL_STREAMS);
+    assert_true(begin(pool, 5) != 0);
+    pool_destroy(pool);
+}
+
 /* A pool without pages loses accesses and says so; afterwards it is whole again. */
 static void no_pages_left(void **state)
 {
     struct rng rng = {5};
     struct pool *pool = open_pool(UINT64_C(4) << 20);
-    uint64_t user = pool_begin(pool, 1, NULL, STREAM, WARP_LANES);
+    uint64_t user = begin(pool, 1);
     struct kernel kernel = {(struct patch_launch *)(uintptr_t)user, 1, 1, {{0}}};
     for (unsigned i = 0; i < STEPS; i++) {
         kernel.steps[i] = (struct step){16 * i, BASE, 1, i % 3, 0, 0, 0};
     }
-    pool->control_copy->head = pool->tail - 4;
-    memcpy((void *)(uintptr_t)pool->control, pool->control_copy, sizeof(uint64_t));
+    struct pool_marks *marks = (void *)(uintptr_t)pool->marks;
+    marks->control.head = pool->tail - 4;
     pool->head_seen = pool->tail - 4;
     warp_run(&rng, 1, run_lane, &kernel);
+    pool_joined(pool, STREAM, pool_count(pool));
     assert_int_equal(pool_drain(pool, &test.sink), 1);
     assert_int_equal(test.lost[1], 1);
     assert_int_equal(test.closed[1], 1);
-    user = pool_begin(pool, 2, NULL, STREAM, WARP_LANES);
+    user = begin(pool, 2);
     kernel = (struct kernel){(struct patch_launch *)(uintptr_t)user, 2, 1, {{0}}};
     for (unsigned i = 0; i < STEPS; i++) {
         kernel.steps[i] = (struct step){16 * i, BASE, 4, 1, 4, 0, 0};
     }
     warp_run(&rng, 1, run_lane, &kernel);
+    pool_joined(pool, STREAM, pool_count(pool));
     assert_int_equal(pool_drain(pool, &test.sink), 1);
     compare(2);
     pool_destroy(pool);
@@ -306,14 +354,14 @@ static void records_run_out(void **state)
 {
     struct pool *pool = open_pool(UINT64_C(4) << 20);
     uint64_t user = 0, last = 0, count = 0;
-    while ((user = pool_begin(pool, 3, NULL, STREAM, 1)) != 0) {
+    while ((user = begin(pool, 3)) != 0) {
         last = user;
         count++;
     }
     assert_int_equal(count, pool->record_count);
     pool_cancel(pool, last);
-    assert_int_equal(pool_begin(pool, 3, NULL, STREAM, 1), last);
-    assert_int_equal(pool_begin(pool, 3, NULL, STREAM, 1), 0);
+    assert_int_equal(begin(pool, 3), last);
+    assert_int_equal(begin(pool, 3), 0);
     pool_wait(pool, 1);
     pool_give_up(pool, &test.sink);
     assert_int_equal(test.lost[3], count);
@@ -324,9 +372,8 @@ static void records_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte_and_no_other),
-        cmocka_unit_test(launches_in_flight),
-        cmocka_unit_test(no_pages_left),
+        cmocka_unit_test(every_byte_and_no_other), cmocka_unit_test(launches_in_flight),
+        cmocka_unit_test(ends_of_streams),         cmocka_unit_test(no_pages_left),
         cmocka_unit_test(records_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,11 +62,3 @@ PATCH ssan_patch_bulk_reduce(void *user, uint64_t pc, uint64_t to, uint32_t sour
     }
     return 0;
 }
-
-PATCH ssan_patch_exit(void *user, uint64_t pc)
-{
-    if (user) {
-        record_exit((struct patch_launch *)user);
-    }
-    return 0;
-}

@@ -17,15 +17,10 @@ DEVICE uint32_t *record_page(const struct patch_launch *launch, uint32_t page)
     return (uint32_t *)(uintptr_t)launch->pages + (uint64_t)page * PATCH_PAGE_WORDS;
 }
 
-DEVICE struct patch_progress *record_progress(const struct patch_launch *launch)
-{
-    return (struct patch_progress *)(uintptr_t)launch->progress;
-}
-
 /* An access of this launch is not recorded. */
 DEVICE void record_lost(const struct patch_launch *launch)
 {
-    store64(&record_progress(launch)->counters[warp_processor() % PATCH_COUNTERS].lost, 1);
+    store64((uint64_t *)(uintptr_t)launch->lost, 1);
 }
 
 /* A page of the pool for `what`; `none` when there is none left. */
@@ -278,16 +273,6 @@ DEVICE void record_range(struct patch_launch *launch, uint64_t pc, uint64_t addr
                     (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1),
                     (0xffffffffu >> (32 - here)) << offset, RECORD_RUN);
         at += here;
-    }
-}
-
-/* The threads that call have ended. */
-DEVICE void record_exit(struct patch_launch *launch)
-{
-    const uint32_t mask = warp_active();
-    if (warp_lane() == bits_first(mask)) {
-        add64(&record_progress(launch)->counters[warp_processor() % PATCH_COUNTERS].threads,
-              bits_count(mask));
     }
 }
 

@@ -19,15 +19,6 @@ DEVICE uint32_t warp_lane(void)
     return lane;
 }
 
-DEVICE uint32_t warp_processor(void)
-{
-    uint32_t processor;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
-    return processor;
-}
-
-DEVICE bool warp_any(uint32_t mask, bool answer) { return __any_sync(mask, answer); }
-
 DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 {
     int all;
@@ -35,7 +26,6 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
     return all;
 }
 
-DEVICE uint32_t bits_count(uint32_t bits) { return __popc(bits); }
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
 /* Sixteen aligned bytes at once. Old contents are possible: the level 1 cache is not coherent. */
@@ -86,10 +76,6 @@ DEVICE uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
 DEVICE void or32(uint32_t *at, uint32_t bits)
 {
     asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(at), "r"(bits) : "memory");
-}
-DEVICE void add64(uint64_t *at, uint64_t value)
-{
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 
 #endif
