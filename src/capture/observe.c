@@ -70,7 +70,8 @@ enum ssan_accesses observe_start(const struct observe_setup *setup)
         observer.accesses = SSAN_accesses_OFF;
     }
     observe_modules_start(setup->api, setup->plan, setup->session, &observer.sink);
-    contexts_start(setup->api, &observer.sink, setup->patches, setup->plan->device_memory_bytes);
+    contexts_start(setup->api, &observer.sink, setup->patches, setup->plan->device_memory_bytes,
+                   setup->plan->gates.count > 0);
     return observer.accesses;
 }
 

@@ -34,6 +34,7 @@ static struct {
     struct ssan_sink *sink;
     const char *patches;
     uint64_t bytes;
+    bool has_gates;
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t wake;
@@ -107,6 +108,9 @@ static void drain_one(const struct driver *driver, struct pool *pool)
         open_stream(driver, pool);
     }
     if (atomic_load(&pool->stream)) {
+        if (atomic_load(&pool->wants_end)) {
+            pool_end_streams(pool);
+        }
         (void)pool_drain(pool, contexts.sink);
     }
     driver->pop(&old);
@@ -175,7 +179,7 @@ static void start_thread(void)
 }
 
 void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
-                    uint64_t bytes)
+                    uint64_t bytes, bool has_gates)
 {
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
@@ -187,6 +191,7 @@ void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, con
     contexts.sink = sink;
     contexts.patches = patches;
     contexts.bytes = bytes ? bytes : DEFAULT_BYTES;
+    contexts.has_gates = has_gates;
 }
 
 bool contexts_add(CUcontext context)
@@ -199,6 +204,7 @@ bool contexts_add(CUcontext context)
     if (!pool) {
         return false;
     }
+    pool->resets_all = contexts.has_gates;
     pthread_mutex_lock(&contexts.lock);
     while (i < CONTEXTS && atomic_load(&contexts.items[i].pool)) {
         i++;
@@ -280,9 +286,12 @@ static void end_pool(uint32_t index, bool is_whole_process)
         return;
     }
     uint64_t limit = pool_now_ms() + END_LIMIT_MS;
-    pool_end_streams(pool);
+    atomic_store(&pool->wants_end, true);
     let_drain(pool, limit);
     bool is_free = take_pool(index, pool);
+    if (is_free) {
+        pool_end_streams(pool);
+    }
     struct timespec pause = {0, 1000000};
     while (is_free && pool_in_flight(pool) > 0 && pool_now_ms() < limit) {
         if (pool_drain(pool, contexts.sink) == 0) {

@@ -4,9 +4,10 @@
 
 #include "capture/observe_pool.h"
 
-/* Once, before any context. `bytes`: of device memory for each; 0: the default. */
+/* Once, before any context. `bytes`: of device memory for each; 0: the default. `has_gates`:
+ * records of launches are written to from elsewhere (gate.h). */
 void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
-                    uint64_t bytes);
+                    uint64_t bytes, bool has_gates);
 /* Loads the patches into a context and makes its pool. False: nothing can be observed there. */
 bool contexts_add(CUcontext context);
 /* Drains what can be had in limited time; the rest is lost. */

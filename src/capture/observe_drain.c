@@ -302,7 +302,8 @@ static void reset_records(struct drain *drain)
     struct pool *pool = drain->pool;
     for (size_t from = 0, to = 0; from < drain->done.count && !drain->has_failed; from = to) {
         const uint32_t *done = drain->done.items;
-        bool is_touched = pool->launches[done[from]].pages.count > 0 || is_lost(pool, done[from]);
+        bool is_touched = pool->resets_all || pool->launches[done[from]].pages.count > 0 ||
+                          is_lost(pool, done[from]);
         to = from + 1;
         while (is_touched && to < drain->done.count && done[to] == done[to - 1] + 1) {
             to++;

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A page that a launch has claimed. */
 struct pool_page {
@@ -77,7 +78,9 @@ struct pool {
     struct patch_launch *records_copy; /* page-locked, one */
     uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
     uint64_t head_seen, tail;
-    bool has_failed; /* the driver no longer answers: nothing is drained any more */
+    bool resets_all;       /* others write to records too: none is used again as it is */
+    atomic_bool wants_end; /* the context is about to end: last marks */
+    bool has_failed;       /* the driver no longer answers: nothing is drained any more */
 };
 
 #define POOL_PAGES_AT_ONCE 4096u

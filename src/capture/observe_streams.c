@@ -90,6 +90,7 @@ static void put_mark(struct pool *pool, uint32_t index, unsigned which)
                          &pool->mark_values[index][which], sizeof value, handle) != SANITIZER_OK) {
         pthread_mutex_lock(&pool->lock);
         stream->marked = stream->done;
+        stream->has_ended = false;
         pthread_mutex_unlock(&pool->lock);
     }
 }
