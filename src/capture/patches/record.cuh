@@ -180,46 +180,50 @@ enum record_shape {
     RECORD_FAR   /* each its own */
 };
 
+/* Beside the cache, into which the leaf goes where `caches`: `known` are blocks that are in it. */
+DEVICE_SLOW void record_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
+                                 uint32_t word, uint32_t bits, uint32_t known, bool caches)
+{
+    uint32_t *page = find_by_entry(launch, code, leaf, word);
+    if (!page) {
+        record_slow(launch, code, leaf, word, bits);
+        return;
+    }
+    if (caches) {
+        store_pair(recent_of(launch, code, leaf), make_key(code, leaf),
+                   (uint64_t)known << 48 | make_recent(page, word));
+    }
+    or32(page + word, bits);
+}
+
 /* Sets bits of a word. Of runs and common words it is likely that the cache has their leaf; common
  * words are looked at first, as many lanes setting one would wait for each other. Whole words need no
- * atomic: a store of all bits loses none. */
+ * atomic: a store of all bits loses none. What the cache does not have is out of line: this is on
+ * the way of every access, and a register more here is one more to be saved for each. */
 DEVICE void record_bits(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
                         uint32_t bits, enum record_shape shape)
 {
-    struct patch_recent *recent = recent_of(launch, code, leaf);
-    uint64_t blocks = 0;
-    uint32_t *page = 0;
+    uint32_t known = 0;
     if (shape != RECORD_FAR) {
         uint64_t seen, rest;
-        load_pair(recent, &seen, &rest);
+        load_pair(recent_of(launch, code, leaf), &seen, &rest);
         if (seen == make_key(code, leaf)) {
-            blocks = rest & ~PATCH_PAGE_ADDRESS;
-            if (rest >> 48 >> PATCH_BLOCK(word) & 1) {
-                page = (uint32_t *)(uintptr_t)(rest & PATCH_PAGE_ADDRESS);
+            known = (uint32_t)(rest >> 48);
+            if (known >> PATCH_BLOCK(word) & 1) {
+                uint32_t *at = (uint32_t *)(uintptr_t)(rest & PATCH_PAGE_ADDRESS) + word;
+                if (shape == RECORD_WORD) {
+                    bits &= ~load32(at);
+                }
+                if (bits == 0xffffffffu) {
+                    store32(at, bits);
+                } else if (bits) {
+                    or32(at, bits);
+                }
+                return;
             }
         }
     }
-    if (!page) {
-        page = find_by_entry(launch, code, leaf, word);
-        if (!page) {
-            record_slow(launch, code, leaf, word, bits);
-            return;
-        }
-        if (shape != RECORD_FAR) {
-            store_pair(recent, make_key(code, leaf), blocks | make_recent(page, word));
-        }
-    }
-    if (shape == RECORD_WORD) {
-        bits &= ~load32(page + word);
-        if (bits == 0) {
-            return;
-        }
-    }
-    if (bits == 0xffffffffu) {
-        store32(page + word, bits);
-    } else {
-        or32(page + word, bits);
-    }
+    record_by_entry(launch, code, leaf, word, bits, known, shape != RECORD_FAR);
 }
 
 /* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16) each, aligned to it. `access`: 0

@@ -28,12 +28,11 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
-/* Sixteen aligned bytes at once. Old contents are possible: the level 1 cache is not coherent. */
+/* Sixteen aligned bytes at once. A weak load: old contents are possible, the level 1 cache is not
+ * coherent. */
 DEVICE void load_pair(const void *from, uint64_t *first, uint64_t *second)
 {
-    const ulonglong2 both = __ldca((const ulonglong2 *)from);
-    *first = both.x;
-    *second = both.y;
+    asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(from));
 }
 
 /* The same from the level 2 cache. */
@@ -44,16 +43,15 @@ DEVICE void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
     *second = both.y;
 }
 
-/* Also replaces what the level 1 cache holds. */
+/* These also replace what the level 1 cache holds. */
 DEVICE void store_pair(void *to, uint64_t first, uint64_t second)
 {
-    ulonglong2 both;
-    both.x = first;
-    both.y = second;
-    __stwb((ulonglong2 *)to, both);
+    asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
 }
-
-DEVICE void refresh32(uint32_t *at, uint32_t value) { __stwb(at, value); }
+DEVICE void refresh32(uint32_t *at, uint32_t value)
+{
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
 
 /* From the level 2 cache, where all atomics are. */
 DEVICE uint32_t load32(const uint32_t *from) { return __ldcg(from); }
