@@ -192,7 +192,7 @@ static bool set_user(const struct sanitizer_launch_data *launch, uint64_t user)
 static bool tell_unseen(uint64_t op, struct observed_kernel *kernel,
                         const struct sanitizer_launch_data *launch, unsigned unseen)
 {
-    if (unseen & (CUBIN_TEXTURE | CUBIN_SURFACE_WRITE)) {
+    if (unseen & (CUBIN_TEXTURE | CUBIN_SURFACE_WRITE | CUBIN_LAUNCHES)) {
         return false;
     }
     struct observe_arguments arguments = observe_arguments_find();

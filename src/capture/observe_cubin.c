@@ -12,6 +12,7 @@
 #define TEXT              ".text."
 #define GLOBAL            ".nv.global"    /* and .nv.global.init */
 #define CONSTANT          ".nv.constant3" /* the other banks are the compiler's own */
+#define DEVICE_LAUNCH     "__cudaCDP2LaunchDevice" /* of the device runtime */
 
 /* Operations by the lowest 9 bits, the same from 7.5 to 12.x: those that touch global memory in
  * ways without a patch, and calls. */
@@ -157,6 +158,9 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
             .name = name + sizeof TEXT - 1, .section = i, .size = section->sh_size};
         function.flags = flags_of_code(cubin.bytes + section->sh_offset, section->sh_size);
         function.is_kernel = !symbols || is_entry(&cubin, symbols, i);
+        if (strncmp(function.name, DEVICE_LAUNCH, sizeof DEVICE_LAUNCH - 1) == 0) {
+            function.flags |= CUBIN_LAUNCHES;
+        }
         if (!function.is_kernel) {
             facts->called_flags |= function.flags;
         }

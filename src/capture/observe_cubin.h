@@ -20,6 +20,7 @@ enum cubin_flag {
     CUBIN_SURFACE_WRITE = 64,   /* surfaces are written */
     CUBIN_MULTICAST_READ = 128, /* of one address in several devices */
     CUBIN_CALLS = 256,          /* functions of other sections */
+    CUBIN_LAUNCHES = 512,       /* kernels, by no call that we see */
 };
 
 #define CUBIN_WRITES                                                                               \

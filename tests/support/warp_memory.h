@@ -16,11 +16,6 @@ void warp_step(void);
 #define DEVICE      static inline
 #define DEVICE_SLOW static inline
 
-static inline uint32_t bits_count(uint32_t bits)
-{
-    return (uint32_t)__builtin_popcount(bits);
-}
-
 static inline uint32_t bits_first(uint32_t bits)
 {
     return (uint32_t)__builtin_ctz(bits);
@@ -100,12 +95,6 @@ static inline void or32(uint32_t *at, uint32_t bits)
 {
     warp_step();
     __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
-}
-
-static inline void add64(uint64_t *at, uint64_t value)
-{
-    warp_step();
-    __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 }
 
 #endif

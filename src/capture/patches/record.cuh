@@ -173,6 +173,17 @@ DEVICE uint32_t *find_by_entry(struct patch_launch *launch, uint32_t code, uint3
     return page + 1 <= 1 ? 0 : record_page(launch, page); /* none, or RECORD_BUSY */
 }
 
+/* Claims a leaf of a span that the instruction has an entry for, unless somebody has. */
+DEVICE_SLOW void claim_ahead(struct patch_launch *launch, uint32_t code, uint32_t leaf)
+{
+    const uint32_t kind = PATCH_CODE_KIND(code);
+    uint32_t *cell =
+        leaf_cell(launch, find_directory(launch, leaf >> PATCH_SPAN_SHIFT, kind), leaf);
+    if (load32(cell) == PATCH_PAGE_NONE) {
+        find_page(launch, cell, (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK);
+    }
+}
+
 /* How the words of bits lie that the lanes of a warp set. */
 enum record_shape {
     RECORD_RUN,  /* one behind the other, a word for each lane */
@@ -180,7 +191,9 @@ enum record_shape {
     RECORD_FAR   /* each its own */
 };
 
-/* Beside the cache, into which the leaf goes where `caches`: `known` are blocks that are in it. */
+/* Beside the cache, into which the leaf goes where `caches`: `known` are blocks that are in it. A
+ * quarter through a leaf the next one is claimed ahead: thousands of lanes that arrive there at once
+ * would wait for the one that claims it. */
 DEVICE_SLOW void record_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
                                  uint32_t word, uint32_t bits, uint32_t known, bool caches)
 {
@@ -189,11 +202,14 @@ DEVICE_SLOW void record_by_entry(struct patch_launch *launch, uint32_t code, uin
         record_slow(launch, code, leaf, word, bits);
         return;
     }
+    or32(page + word, bits);
     if (caches) {
         store_pair(recent_of(launch, code, leaf), make_key(code, leaf),
                    (uint64_t)known << 48 | make_recent(page, word));
+        if (PATCH_BLOCK(word) == 4 && (leaf + 1) % PATCH_PAGE_WORDS != 0) {
+            claim_ahead(launch, code, leaf + 1);
+        }
     }
-    or32(page + word, bits);
 }
 
 /* Sets bits of a word. Of runs and common words it is likely that the cache has their leaf; common

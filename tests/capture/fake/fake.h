@@ -162,6 +162,5 @@ bool fake_is_patched(uint32_t instruction);
 /* What the device patches do, src/capture/patches. */
 void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint32_t size,
                        uint32_t access);
-void fake_patch_exit(const void *user, uint64_t threads);
 
 #endif

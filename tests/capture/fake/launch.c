@@ -62,9 +62,6 @@ void fake_run_kernel(struct fake_item *item)
     if (item->kernel->body) {
         item->kernel->body(arguments);
     }
-    if (item->user && fake_is_patched(SANITIZER_AT_BLOCK_EXIT)) {
-        fake_patch_exit(item->user, item->threads);
-    }
     running = NULL;
 }
 

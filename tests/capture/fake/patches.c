@@ -7,10 +7,8 @@
 
 #define warp_step()                 ((void)0)
 #define warp_active()               1u
-#define warp_any(mask, answer)      (answer)
 #define warp_all_equal(mask, value) true
 #define warp_lane()                 0u
-#define warp_processor()            0u
 
 #include "support/warp_memory.h"
 
@@ -24,12 +22,5 @@ void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint3
         record_range(launch, pc, (uint64_t)(uintptr_t)pointer, size / 16, access);
     } else {
         record_access(launch, pc, (uint64_t)(uintptr_t)pointer, size, access);
-    }
-}
-
-void fake_patch_exit(const void *user, uint64_t threads)
-{
-    for (uint64_t i = 0; i < threads; i++) {
-        record_exit((struct patch_launch *)(uintptr_t)user);
     }
 }
