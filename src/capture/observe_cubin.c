@@ -10,8 +10,8 @@
 #define INSTRUCTION_BYTES 16u
 #define OPERATION_MASK    0x1ffu
 #define TEXT              ".text."
-#define GLOBAL            ".nv.global"    /* and .nv.global.init */
-#define CONSTANT          ".nv.constant3" /* the other banks are the compiler's own */
+#define GLOBAL            ".nv.global"             /* and .nv.global.init */
+#define CONSTANT          ".nv.constant3"          /* the other banks are the compiler's own */
 #define DEVICE_LAUNCH     "__cudaCDP2LaunchDevice" /* of the device runtime */
 
 /* Operations by the lowest 9 bits, the same from 7.5 to 12.x: those that touch global memory in

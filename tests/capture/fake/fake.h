@@ -50,7 +50,6 @@ struct fake_item {
     const struct fake_kernel *kernel;
     char arguments[128];
     const void *user; /* of the patches */
-    uint64_t threads;
     void (*host)(void *user);
     void (*callback)(CUstream stream, int status, void *user);
     void *host_user;

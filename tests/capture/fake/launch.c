@@ -149,10 +149,7 @@ static int launch(const struct request *request)
     if (result) {
         return result;
     }
-    struct fake_item item = {.run = fake_run_kernel,
-                             .kernel = request->kernel,
-                             .threads =
-                                 (uint64_t)grid.x * grid.y * grid.z * block.x * block.y * block.z};
+    struct fake_item item = {.run = fake_run_kernel, .kernel = request->kernel};
     copy_arguments(request, item.arguments, sizeof(item.arguments));
     struct sanitizer_launch handle = {NULL};
     struct sanitizer_launch_data data = {.context = (CUcontext)stream->context,

@@ -296,10 +296,26 @@ __attribute__((no_sanitize_thread)) static void move(void *to, const void *from,
     }
 }
 
+static void run_internal_copy(struct fake_item *item)
+{
+    move((void *)(uintptr_t)item->copy.destination, (const void *)(uintptr_t)item->copy.source,
+         item->copy.size);
+}
+
+/* In its place of the stream: behind what is in flight there. */
 uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_t size,
                                           struct sanitizer_stream *stream)
 {
-    move(destination, source, size);
+    struct fake_stream *there = (struct fake_stream *)stream;
+    if (there && !fake_done(there->last)) {
+        struct fake_item item = {.run = run_internal_copy,
+                                 .copy = {.source = (uintptr_t)source,
+                                          .destination = (uintptr_t)destination,
+                                          .size = size}};
+        fake_submit(there, &item);
+    } else {
+        move(destination, source, size);
+    }
     return SANITIZER_OK;
 }
 
