@@ -7,30 +7,15 @@
  * checked, but makes no source edit. */
 #include "core/explain_fix.h"
 
+#include "core/explain_fix_parts.h"
+#include "core/explain_names.h"
+#include "core/explain_order.h"
+#include "core/explain_words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strbuf.h"
-#include "core/explain_names.h"
-#include "core/explain_order.h"
-#include "core/explain_spell.h"
-#include "core/explain_words.h"
-
-/* What the proposals for one pair share. */
-struct job {
-    struct fix_maker *maker;
-    const struct history *history;
-    const struct pair *pair;
-    const struct miss *miss;
-    const struct hist_item *p, *c; /* c NULL: the host */
-    uint32_t p_index, c_index;
-    size_t p_call, c_call; /* into history->calls */
-    struct proposal *out;
-    size_t count;
-    bool failed;
-};
-
-static const char *keep(struct job *job, struct strbuf *text)
+const char *fix_keep(struct fix_job *job, struct strbuf *text)
 {
     const char *copy = text->failed ? NULL : arena_strdup(job->maker->arena, strbuf_text(text));
     strbuf_finish(text);
@@ -38,13 +23,12 @@ static const char *keep(struct job *job, struct strbuf *text)
     return copy;
 }
 
-static struct place call_place(const struct job *job, size_t call)
+struct place fix_call_place(const struct fix_job *job, size_t call)
 {
     return history_place(job->history, job->history->calls.items[call].site);
 }
 
-/* A new proposal; NULL when there are enough. */
-static struct proposal *begin(struct job *job, enum fix_kind kind)
+struct proposal *fix_begin(struct fix_job *job, enum fix_kind kind)
 {
     if (job->count == FIX_PROPOSALS) {
         return NULL;
@@ -55,15 +39,15 @@ static struct proposal *begin(struct job *job, enum fix_kind kind)
 }
 
 /* Whether the statement of a call stands under an `if` or a loop without braces. */
-static bool is_body(const struct job *job, size_t call)
+static bool is_body(const struct fix_job *job, size_t call)
 {
-    return names_is_body(call_place(job, call).text,
+    return names_is_body(fix_call_place(job, call).text,
                          history_call_name(job->history, &job->history->calls.items[call]));
 }
 
-static void insert(struct job *job, struct proposal *proposal, size_t call, const char *statements)
+void fix_insert(struct fix_job *job, struct proposal *proposal, size_t call, const char *statements)
 {
-    const struct place place = call_place(job, call);
+    const struct place place = fix_call_place(job, call);
     proposal->broken |= is_body(job, call);
     if (place.file && proposal->edit_count < PROPOSAL_EDITS) {
         proposal->edits[proposal->edit_count++] = (struct source_edit){
@@ -71,7 +55,7 @@ static void insert(struct job *job, struct proposal *proposal, size_t call, cons
     }
 }
 
-static void take_out(struct proposal *proposal, struct place place)
+void fix_take_out(struct proposal *proposal, struct place place)
 {
     if (place.file && proposal->edit_count < PROPOSAL_EDITS) {
         proposal->edits[proposal->edit_count++] =
@@ -79,85 +63,84 @@ static void take_out(struct proposal *proposal, struct place place)
     }
 }
 
-static void change(struct proposal *proposal, struct change what)
+void fix_change(struct proposal *proposal, struct change what)
 {
     if (proposal->change_count < PROPOSAL_CHANGES) {
         proposal->changes[proposal->change_count++] = what;
     }
 }
 
-static size_t call_of_item(const struct job *job, uint32_t item)
+static size_t call_of_item(const struct fix_job *job, uint32_t item)
 {
     return history_call_at(job->history, job->history->items.items[item].position);
 }
 
-/* The spelling of P's stream, or of an event recorded there, used at another place: partial across
- * functions. */
-static const char *borrow(struct job *job, struct proposal *proposal, struct spelling word,
-                          uint32_t from_item, size_t at_call)
+const char *fix_borrow(struct fix_job *job, struct proposal *proposal, struct spelling word,
+                       uint32_t from_item, size_t at_call)
 {
-    const struct place from = call_place(job, call_of_item(job, from_item));
+    const struct place from = fix_call_place(job, call_of_item(job, from_item));
     const bool own = history_site(job->history, job->history->items.items[from_item].site)->place ==
                      history_site(job->history, job->history->calls.items[at_call].site)->place;
     const bool everywhere =
         word.text && (strncmp(word.text, "cudaStream", 10) == 0 || strcmp(word.text, "0") == 0);
-    proposal->borrowed |= word.guessed || (!own && !everywhere &&
-                                           !history_same_function(from, call_place(job, at_call)));
+    proposal->borrowed |=
+        word.guessed ||
+        (!own && !everywhere && !history_same_function(from, fix_call_place(job, at_call)));
     job->failed |= !word.text;
     return word.text ? word.text : "";
 }
 
-static const char *p_stream(struct job *job, struct proposal *proposal, size_t at_call)
+const char *fix_p_stream(struct fix_job *job, struct proposal *proposal, size_t at_call)
 {
-    return borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->p_index),
-                  job->p_index, at_call);
+    return fix_borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->p_index),
+                      job->p_index, at_call);
 }
 
-static const char *c_stream(struct job *job, struct proposal *proposal)
+static const char *c_stream(struct fix_job *job, struct proposal *proposal)
 {
-    return borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->c_index),
-                  job->c_index, job->c_call);
+    return fix_borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->c_index),
+                      job->c_index, job->c_call);
 }
 
 /* cudaStreamWaitEvent(C, event, 0) before c. */
-static void add_wait(struct job *job, struct proposal *proposal, uint32_t record)
+static void add_wait(struct fix_job *job, struct proposal *proposal, uint32_t record)
 {
     struct strbuf text = {0};
     const char *stream = c_stream(job, proposal);
-    const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
-                               record, job->c_call);
-    const struct place place = call_place(job, job->c_call);
+    const char *event = fix_borrow(
+        job, proposal, spell_event(job->history, job->maker->arena, record), record, job->c_call);
+    const struct place place = fix_call_place(job, job->c_call);
     words_wait(&text, &place, stream, event);
-    insert(job, proposal, job->c_call, keep(job, &text));
-    change(proposal, (struct change){.kind = CHANGE_WAIT,
-                                     .call = (uint32_t)job->c_call,
-                                     .to = job->c_index,
-                                     .event = record});
+    fix_insert(job, proposal, job->c_call, fix_keep(job, &text));
+    fix_change(proposal, (struct change){.kind = CHANGE_WAIT,
+                                         .call = (uint32_t)job->c_call,
+                                         .to = job->c_index,
+                                         .event = record});
 }
 
-static void propose_wait(struct job *job, uint32_t record)
+static void propose_wait(struct fix_job *job, uint32_t record)
 {
-    struct proposal *proposal = record == HISTORY_NONE ? NULL : begin(job, FIX_INSERT_WAIT);
+    struct proposal *proposal = record == HISTORY_NONE ? NULL : fix_begin(job, FIX_INSERT_WAIT);
     if (proposal) {
         add_wait(job, proposal, record);
     }
 }
 
-static void drop(struct job *job, struct proposal *proposal, uint32_t item)
+static void drop(struct fix_job *job, struct proposal *proposal, uint32_t item)
 {
     const size_t call = call_of_item(job, item);
     proposal->broken |= is_body(job, call);
-    take_out(proposal, call_place(job, call));
-    change(proposal, (struct change){.kind = CHANGE_DROP, .call = (uint32_t)call});
+    fix_take_out(proposal, fix_call_place(job, call));
+    fix_change(proposal, (struct change){.kind = CHANGE_DROP, .call = (uint32_t)call});
 }
 
 /* The wait stands before c instead of where it is. */
-static void propose_move_wait(struct job *job, uint32_t wait, uint32_t record)
+static void propose_move_wait(struct fix_job *job, uint32_t wait, uint32_t record)
 {
     if (wait == HISTORY_NONE || record == HISTORY_NONE) {
         return;
     }
-    struct proposal *proposal = begin(job, FIX_MOVE_WAIT);
+    struct proposal *proposal = fix_begin(job, FIX_MOVE_WAIT);
     if (proposal) {
         add_wait(job, proposal, record);
         drop(job, proposal, wait);
@@ -166,69 +149,69 @@ static void propose_move_wait(struct job *job, uint32_t wait, uint32_t record)
 
 /* The next call of p's thread behind p, if it stands further down in the same function and not
  * behind c; HISTORY_NONE: none. A statement before it comes right behind p. */
-static size_t call_behind(const struct job *job, size_t call)
+static size_t call_behind(const struct fix_job *job, size_t call)
 {
     const struct hist_call *from = &job->history->calls.items[call];
-    const struct place place = call_place(job, call);
+    const struct place place = fix_call_place(job, call);
     for (size_t i = call + 1; i < job->history->calls.count && i <= job->c_call; i++) {
         if (job->history->calls.items[i].thread != from->thread) {
             continue;
         }
-        const struct place next = call_place(job, i);
+        const struct place next = fix_call_place(job, i);
         return history_same_function(place, next) && next.line > place.line ? i : HISTORY_NONE;
     }
     return HISTORY_NONE;
 }
 
 /* The record of the event that C waits for stands behind p instead of before it. */
-static void propose_move_record(struct job *job, uint32_t record, uint32_t wait)
+static void propose_move_record(struct fix_job *job, uint32_t record, uint32_t wait)
 {
     const size_t behind = call_behind(job, job->p_call);
     if (record == HISTORY_NONE || wait == HISTORY_NONE || behind == HISTORY_NONE ||
         job->history->calls.items[behind].position > job->history->items.items[wait].position) {
         return;
     }
-    struct proposal *proposal = begin(job, FIX_MOVE_RECORD);
+    struct proposal *proposal = fix_begin(job, FIX_MOVE_RECORD);
     if (!proposal) {
         return;
     }
     struct strbuf text = {0};
-    const char *event =
-        borrow(job, proposal, spell_event(job->history, job->maker->arena, record), record, behind);
-    const struct place place = call_place(job, behind);
-    words_record(&text, &place, p_stream(job, proposal, behind), event);
+    const char *event = fix_borrow(
+        job, proposal, spell_event(job->history, job->maker->arena, record), record, behind);
+    const struct place place = fix_call_place(job, behind);
+    words_record(&text, &place, fix_p_stream(job, proposal, behind), event);
     drop(job, proposal, record);
-    insert(job, proposal, behind, keep(job, &text));
-    change(proposal, (struct change){.kind = CHANGE_RECORD,
-                                     .call = (uint32_t)behind,
-                                     .from = job->p_index,
-                                     .event = record});
+    fix_insert(job, proposal, behind, fix_keep(job, &text));
+    fix_change(proposal, (struct change){.kind = CHANGE_RECORD,
+                                         .call = (uint32_t)behind,
+                                         .from = job->p_index,
+                                         .event = record});
 }
 
 /* The event that C waits for is recorded before c, and then waited for. */
-static void propose_record_and_wait_known(struct job *job, uint32_t wait)
+static void propose_record_and_wait_known(struct fix_job *job, uint32_t wait)
 {
-    struct proposal *proposal = wait == HISTORY_NONE ? NULL : begin(job, FIX_RECORD_WAIT);
+    struct proposal *proposal = wait == HISTORY_NONE ? NULL : fix_begin(job, FIX_RECORD_WAIT);
     if (!proposal) {
         return;
     }
     struct strbuf record = {0}, text = {0};
     const char *stream = c_stream(job, proposal);
-    const char *event = borrow(job, proposal, spell_event(job->history, job->maker->arena, wait),
-                               wait, job->c_call);
-    const struct place place = call_place(job, job->c_call);
-    words_record(&record, &place, p_stream(job, proposal, job->c_call), event);
+    const char *event = fix_borrow(
+        job, proposal, spell_event(job->history, job->maker->arena, wait), wait, job->c_call);
+    const struct place place = fix_call_place(job, job->c_call);
+    words_record(&record, &place, fix_p_stream(job, proposal, job->c_call), event);
     words_wait(&text, &place, stream, event);
-    insert(job, proposal, job->c_call, keep(job, &record));
-    insert(job, proposal, job->c_call, keep(job, &text));
-    change(proposal, (struct change){.kind = CHANGE_RECORD,
-                                     .call = (uint32_t)job->c_call,
-                                     .from = job->p_index,
-                                     .event = wait});
-    change(proposal, (struct change){.kind = CHANGE_WAIT,
-                                     .call = (uint32_t)job->c_call,
-                                     .to = job->c_index,
-                                     .event = wait});
+    fix_insert(job, proposal, job->c_call, fix_keep(job, &record));
+    fix_insert(job, proposal, job->c_call, fix_keep(job, &text));
+    fix_change(proposal, (struct change){.kind = CHANGE_RECORD,
+                                         .call = (uint32_t)job->c_call,
+                                         .from = job->p_index,
+                                         .event = wait});
+    fix_change(proposal, (struct change){.kind = CHANGE_WAIT,
+                                         .call = (uint32_t)job->c_call,
+                                         .to = job->c_index,
+                                         .event = wait});
 }
 
 /* Whether any known source text has the word. */
@@ -245,7 +228,7 @@ static bool is_used(const struct history *history, const char *word)
     return false;
 }
 
-static const char *new_name(struct job *job)
+static const char *new_name(struct fix_job *job)
 {
     for (;;) {
         struct strbuf text = {0};
@@ -253,7 +236,7 @@ static const char *new_name(struct job *job)
         if (++job->maker->new_events > 1) {
             strbuf_printf(&text, "%u", job->maker->new_events);
         }
-        const char *name = keep(job, &text);
+        const char *name = fix_keep(job, &text);
         if (!name || !is_used(job->history, name)) {
             return name ? name : "";
         }
@@ -262,15 +245,15 @@ static const char *new_name(struct job *job)
 
 /* A call once passed, in the function of c, above both places: where the streams are made. Else
  * `fallback`. */
-static size_t declaring_call(const struct job *job, size_t fallback)
+static size_t declaring_call(const struct fix_job *job, size_t fallback)
 {
     const uint32_t streams[] = {job->c->stream, job->p->stream};
-    const struct place c = call_place(job, job->c_call), first = call_place(job, fallback);
+    const struct place c = fix_call_place(job, job->c_call), first = fix_call_place(job, fallback);
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         size_t passes;
         const struct hist_stream *stream = &job->history->streams.items[streams[i]];
         const size_t call = history_call_at(job->history, stream->position);
-        const struct place place = call_place(job, call);
+        const struct place place = fix_call_place(job, call);
         history_calls_of(job->history, history_site(job->history, stream->site)->place, &passes);
         if (job->history->calls.items[call].kind == CALL_CREATE && passes == 1 &&
             history_same_function(place, c) && history_same_function(place, first) &&
@@ -282,47 +265,48 @@ static size_t declaring_call(const struct job *job, size_t fallback)
 }
 
 /* A new event, recorded before the place of `record_call` and waited for before c. */
-static void propose_new_event(struct job *job, enum fix_kind kind, size_t record_call)
+static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t record_call)
 {
-    struct proposal *proposal = record_call == HISTORY_NONE ? NULL : begin(job, kind);
+    struct proposal *proposal = record_call == HISTORY_NONE ? NULL : fix_begin(job, kind);
     if (!proposal) {
         return;
     }
     const char *name = new_name(job);
     const size_t declaring = declaring_call(job, record_call);
     struct strbuf declare = {0}, create = {0}, record = {0}, wait = {0};
-    const struct place there = call_place(job, declaring), here = call_place(job, job->c_call),
-                       recording = call_place(job, record_call);
+    const struct place there = fix_call_place(job, declaring),
+                       here = fix_call_place(job, job->c_call),
+                       recording = fix_call_place(job, record_call);
     words_declare(&declare, &there, name);
     words_create(&create, &there, name);
-    words_record(&record, &recording, p_stream(job, proposal, record_call), name);
+    words_record(&record, &recording, fix_p_stream(job, proposal, record_call), name);
     words_wait(&wait, &here, c_stream(job, proposal), name);
-    insert(job, proposal, declaring, keep(job, &declare));
+    fix_insert(job, proposal, declaring, fix_keep(job, &declare));
     if (create.length > 0) {
-        insert(job, proposal, declaring, keep(job, &create));
+        fix_insert(job, proposal, declaring, fix_keep(job, &create));
     }
-    insert(job, proposal, record_call, keep(job, &record));
-    insert(job, proposal, job->c_call, keep(job, &wait));
+    fix_insert(job, proposal, record_call, fix_keep(job, &record));
+    fix_insert(job, proposal, job->c_call, fix_keep(job, &wait));
     proposal->borrowed |=
         declaring != job->c_call &&
-        !history_same_function(call_place(job, declaring), call_place(job, job->c_call));
-    change(proposal, (struct change){.kind = CHANGE_WAIT_NEW,
-                                     .call = (uint32_t)job->c_call,
-                                     .to = job->c_index,
-                                     .from = job->p_index,
-                                     .event = HISTORY_NONE,
-                                     .record_call = (uint32_t)record_call});
+        !history_same_function(fix_call_place(job, declaring), fix_call_place(job, job->c_call));
+    fix_change(proposal, (struct change){.kind = CHANGE_WAIT_NEW,
+                                         .call = (uint32_t)job->c_call,
+                                         .to = job->c_index,
+                                         .from = job->p_index,
+                                         .event = HISTORY_NONE,
+                                         .record_call = (uint32_t)record_call});
 }
 
 /* Whether P was given work between p and c, which a record right behind p would leave out. */
-static bool has_more(const struct job *job)
+static bool has_more(const struct fix_job *job)
 {
     return history_items_before(job->history, job->p->stream, job->pair->hazard->then.position) >
            job->p->seq;
 }
 
 /* How often the trace made this very call. */
-static size_t times_made(const struct job *job, size_t call)
+static size_t times_made(const struct fix_job *job, size_t call)
 {
     const struct hist_call *one = &job->history->calls.items[call];
     size_t count, times = 0;
@@ -336,14 +320,14 @@ static size_t times_made(const struct job *job, size_t call)
 
 /* Whether a record before c would come again and again though p does not: of the legacy stream,
  * where each is a barrier, that is to be avoided by one before the place of `behind`. */
-static bool repeats_barrier(const struct job *job, size_t behind)
+static bool repeats_barrier(const struct fix_job *job, size_t behind)
 {
     const struct hist_stream *stream = &job->history->streams.items[job->p->stream];
     return behind != HISTORY_NONE && stream->flavour == SSAN_stream_flavour_LEGACY &&
            times_made(job, behind) < times_made(job, job->c_call);
 }
 
-static void propose_record_wait(struct job *job)
+static void propose_record_wait(struct fix_job *job)
 {
     const size_t behind = call_behind(job, job->p_call);
     if ((has_more(job) || repeats_barrier(job, behind)) && behind != job->c_call) {
@@ -352,95 +336,10 @@ static void propose_record_wait(struct job *job)
     propose_new_event(job, FIX_RECORD_WAIT, job->c_call);
 }
 
-static void propose_join_event(struct job *job, uint32_t record)
-{
-    struct proposal *proposal = record == HISTORY_NONE ? NULL : begin(job, FIX_HOST_SYNC);
-    if (!proposal) {
-        return;
-    }
-    struct strbuf text = {0};
-    const struct place place = call_place(job, job->c_call);
-    words_join_event(&text, &place,
-                     borrow(job, proposal, spell_event(job->history, job->maker->arena, record),
-                            record, job->c_call));
-    insert(job, proposal, job->c_call, keep(job, &text));
-    change(
-        proposal,
-        (struct change){.kind = CHANGE_JOIN_EVENT, .call = (uint32_t)job->c_call, .event = record});
-}
-
-static void propose_join_stream(struct job *job)
-{
-    struct proposal *proposal = begin(job, FIX_HOST_SYNC);
-    if (!proposal) {
-        return;
-    }
-    struct strbuf text = {0};
-    const struct place place = call_place(job, job->c_call);
-    words_join_stream(&text, &place, p_stream(job, proposal, job->c_call));
-    insert(job, proposal, job->c_call, keep(job, &text));
-    change(proposal, (struct change){.kind = CHANGE_JOIN_STREAM,
-                                     .call = (uint32_t)job->c_call,
-                                     .from = job->p_index});
-}
-
-/* For streams that are gone by then: nothing names them any more. */
-static void propose_join_device(struct job *job)
-{
-    struct proposal *proposal = begin(job, FIX_HOST_SYNC);
-    if (proposal) {
-        struct strbuf text = {0};
-        const struct place place = call_place(job, job->c_call);
-        words_join_device(&text, &place);
-        insert(job, proposal, job->c_call, keep(job, &text));
-        change(proposal, (struct change){.kind = CHANGE_JOIN_DEVICE,
-                                         .call = (uint32_t)job->c_call,
-                                         .from = job->p_index});
-    }
-}
-
-/* The free of a block that is used later goes behind the host's wait for that use. */
-static void propose_move_free(struct job *job, const struct hist_host *freed)
-{
-    const struct history *history = job->history;
-    const struct hist_item *use = &history->items.items[job->pair->then_item];
-    for (size_t i = 0; i < history->syncs.count; i++) {
-        const struct hist_sync *sync = &history->syncs.items[i];
-        const bool covers = sync->kind == SSAN_sync_kind_DEVICE ||
-                            (sync->kind == SSAN_sync_kind_STREAM && sync->object == use->stream);
-        if (sync->position < use->position || !covers) {
-            continue;
-        }
-        const size_t join = history_call_at(history, sync->position);
-        if (join + 1 >= history->calls.count ||
-            !history_same_function(call_place(job, join), call_place(job, join + 1)) ||
-            call_place(job, join + 1).line <= call_place(job, join).line) {
-            return;
-        }
-        struct proposal *proposal = begin(job, FIX_MOVE_FREE);
-        const char *text = history_place(history, freed->site).text;
-        struct strbuf statement = {0};
-        if (text) {
-            strbuf_puts(&statement, text);
-        } else {
-            const char *name = spell_created_block(history, job->maker->arena, freed->alloc);
-            strbuf_printf(&statement, "%s(%s);", freed->call, name ? name : "block");
-        }
-        take_out(proposal, history_place(history, freed->site));
-        insert(job, proposal, join + 1, keep(job, &statement));
-        proposal->borrowed = !text || !history_same_function(history_place(history, freed->site),
-                                                             call_place(job, join + 1));
-        change(proposal,
-               (struct change){.kind = CHANGE_DROP,
-                               .call = (uint32_t)history_call_at(history, freed->position)});
-        return;
-    }
-}
-
-static void propose_for_streams(struct job *job)
+static void propose_for_streams(struct fix_job *job)
 {
     const struct miss *miss = job->miss;
-    const struct place c = call_place(job, job->c_call);
+    const struct place c = fix_call_place(job, job->c_call);
     switch (miss->kind) {
     case NEAREST_RECORDED_NOT_WAITED:
     case NEAREST_WRONG_EVENT:
@@ -450,7 +349,7 @@ static void propose_for_streams(struct job *job)
         propose_move_record(job, miss->record, miss->wait);
         break;
     case NEAREST_WAITED_LATE: {
-        const struct place wait = call_place(job, call_of_item(job, miss->wait));
+        const struct place wait = fix_call_place(job, call_of_item(job, miss->wait));
         const bool below =
             wait.file && c.file && strcmp(wait.file, c.file) == 0 && wait.line > c.line;
         if (below || !wait.file) {
@@ -476,28 +375,28 @@ static void propose_for_streams(struct job *job)
         break;
     }
     case NEAREST_HOST_LATE:
-        propose_join_stream(job);
+        fix_join_stream(job);
         break;
     default:
         break;
     }
     propose_record_wait(job);
-    propose_join_stream(job);
-    propose_join_device(job);
+    fix_join_stream(job);
+    fix_join_device(job);
 }
 
-static void propose_for_host(struct job *job)
+static void propose_for_host(struct fix_job *job)
 {
     const struct miss *miss = job->miss;
     if (miss->kind == NEAREST_RECORDED_NOT_WAITED || miss->kind == NEAREST_WRONG_EVENT ||
         miss->kind == NEAREST_WAITED_LATE) {
-        propose_join_event(job, miss->record);
+        fix_join_event(job, miss->record);
     }
-    propose_join_stream(job);
-    propose_join_device(job);
+    fix_join_stream(job);
+    fix_join_device(job);
 }
 
-static void leave_out_broken(struct job *job)
+static void leave_out_broken(struct fix_job *job)
 {
     size_t kept = 0;
     for (size_t i = 0; i < job->count; i++) {
@@ -512,18 +411,18 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
                    struct proposal proposals[FIX_PROPOSALS], bool *failed)
 {
     const struct history *history = maker->history;
-    struct job job = {.maker = maker,
-                      .history = history,
-                      .pair = pair,
-                      .miss = miss,
-                      .out = proposals,
-                      .p_index = pair->first_item,
-                      .c_index = pair->then_item};
+    struct fix_job job = {.maker = maker,
+                          .history = history,
+                          .pair = pair,
+                          .miss = miss,
+                          .out = proposals,
+                          .p_index = pair->first_item,
+                          .c_index = pair->then_item};
     if (pair->first_item == HISTORY_NONE) {
         const bool freed = pair->first_host != HISTORY_NONE && pair->then_item != HISTORY_NONE &&
                            history->hosts.items[pair->first_host].kind == ROP_FREE;
         if (freed) {
-            propose_move_free(&job, &history->hosts.items[pair->first_host]);
+            fix_move_free(&job, &history->hosts.items[pair->first_host]);
         }
         *failed = job.failed;
         return job.count;
