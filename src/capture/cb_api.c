@@ -241,6 +241,7 @@ static void enter(struct thread *thread, const struct api_call *call,
 {
     struct call_frame *frame;
     thread->context = data->context ? data->context : thread->context;
+    resource_context(data->context);
     if (thread->depth == 0) {
         thread->has_site = false;
         thread->accepted = 0;

@@ -9,6 +9,7 @@
 
 #include "base/demangle.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Ends the block that begins at `address`, with its free. */
@@ -45,21 +46,43 @@ static void end_blocks(CUcontext context, CUmodule module)
     }
 }
 
-static void on_context(uint32_t id, CUcontext context)
+static atomic_bool lacks_legacy; /* some context did, when it began */
+
+/* Asks for the legacy default stream of a context. Not under our lock: it may call back. */
+static void find_legacy(CUcontext context)
 {
     struct sanitizer_stream *legacy = NULL;
+    if (capture_api.get_stream_handle(context, CUDA_STREAM_LEGACY, &legacy) != SANITIZER_OK) {
+        legacy = NULL;
+        atomic_store(&lacks_legacy, true);
+    }
+    emit_lock();
+    handles_add_context(context, legacy);
+    emit_unlock();
+}
+
+void resource_context(CUcontext context)
+{
+    bool lacks;
+    if (!atomic_load_explicit(&lacks_legacy, memory_order_relaxed) || !context) {
+        return;
+    }
+    emit_lock();
+    lacks = handles_lacks_legacy(context);
+    emit_unlock();
+    if (lacks) {
+        find_legacy(context);
+    }
+}
+
+static void on_context(uint32_t id, CUcontext context)
+{
     struct thread *thread = calls_thread();
     if (id == SANITIZER_CONTEXT_CREATION_STARTING) {
         thread->makes_context = true;
     } else if (id == SANITIZER_CONTEXT_CREATION_FINISHED) {
         thread->makes_context = false;
-        /* Asked for before our lock: it may call back. */
-        if (capture_api.get_stream_handle(context, CUDA_STREAM_LEGACY, &legacy) != SANITIZER_OK) {
-            legacy = NULL;
-        }
-        emit_lock();
-        handles_add_context(context, legacy);
-        emit_unlock();
+        find_legacy(context);
         observe_context(context);
     } else if (id == SANITIZER_CONTEXT_DESTROY_STARTING) {
         observe_context_end(context);

@@ -34,6 +34,10 @@ void unrecorded_wait(struct thread *thread, CUstream stream, CUevent event, bool
 void hostfunc_enter(struct thread *thread, const struct call_frame *frame);
 void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok);
 
+/* The context is current at the entry of a call: what could not be asked when it began is asked
+ * now.
+ */
+void resource_context(CUcontext context);
 /* A variable lies at `address`; `space` as it is declared, "__device__" or the like. `module` may
  * be NULL: not known. */
 void resource_variable(CUmodule module, uint64_t address, uint64_t size, const char *name,

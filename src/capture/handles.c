@@ -62,6 +62,12 @@ void handles_add_context(CUcontext context, struct sanitizer_stream *legacy)
     }
 }
 
+bool handles_lacks_legacy(CUcontext context)
+{
+    uint32_t id = handles_find_context(context);
+    return id && !tables.contexts.items[id - 1].legacy;
+}
+
 void handles_remove_context(CUcontext context)
 {
     for (size_t i = 0; i < tables.contexts.count; i++) {
@@ -114,11 +120,14 @@ static struct stream_facts *place_for(struct sanitizer_stream *handle, CUstream 
     return &tables.streams.items[at];
 }
 
+/* Of the streams that the driver makes with a context, the only one that a program can reach. */
 static bool is_legacy(const struct stream_facts *facts)
 {
     for (size_t i = 0; i < tables.contexts.count; i++) {
         if (tables.contexts.items[i].context == facts->context) {
-            return tables.contexts.items[i].legacy == facts->handle;
+            return tables.contexts.items[i].legacy
+                       ? tables.contexts.items[i].legacy == facts->handle
+                       : facts->is_internal;
         }
     }
     return false;

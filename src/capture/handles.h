@@ -24,8 +24,9 @@ struct event_facts {
     bool recorded; /* by a record that was no part of a capture */
 };
 
-/* A context begins; `legacy` is its legacy default stream. */
+/* A context begins; `legacy` is its legacy default stream, NULL: not known yet. */
 void handles_add_context(CUcontext context, struct sanitizer_stream *legacy);
+bool handles_lacks_legacy(CUcontext context);
 void handles_remove_context(CUcontext context);
 /* The id of a context, made when it is new. NULL: the first one. */
 uint32_t handles_context(CUcontext context);
