@@ -145,6 +145,10 @@ static void start(enum ssan_accesses accesses, const char *failed)
         give_up(failed);
         return;
     }
+    if (accesses < session.plan.accesses) {
+        emit_unsupported("accesses of kernels were not observed: the device patches are missing", 1,
+                         0);
+    }
     if (session.plan_failed) {
         emit_unsupported("the plan of what is observed can't be read", 1, 0);
     }

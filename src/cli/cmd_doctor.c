@@ -37,6 +37,17 @@ static bool check_clang(void)
     return good;
 }
 
+/* A folder made by `make carry` holds nothing for the virtual device, by design. */
+static bool is_carried(void)
+{
+    char folder[4200], path[4400];
+    bool found = place_library(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/device.o", found ? folder : "?");
+    found = found && access(path, F_OK) != 0;
+    snprintf(path, sizeof path, "%s/include", folder);
+    return found && access(path, F_OK) != 0 && gpu_is_there();
+}
+
 static bool check_part(const char *what, const char *name)
 {
     char folder[4200], path[4400];
@@ -140,11 +151,15 @@ static bool check_gpu(void)
 
 static int doctor(const struct options *options)
 {
-    bool good;
+    bool good = true;
     row("streamsan", "ok", STREAMSAN_VERSION);
-    good = check_clang();
-    good &= check_part("virtual device", "device.o");
-    good &= check_part("CUDA headers", "include/cuda_runtime.h");
+    if (is_carried()) {
+        row("virtual device", "none", "not in this folder, which was made for a GPU");
+    } else {
+        good = check_clang();
+        good &= check_part("virtual device", "device.o");
+        good &= check_part("CUDA headers", "include/cuda_runtime.h");
+    }
     good &= check_folder();
     row("source lines", "ok", symbols_library());
     good &= check_gpu();

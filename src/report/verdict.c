@@ -8,6 +8,7 @@
 #include "report/words.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define UNSUPPORTED_NAMED 6 /* calls named in the verdict line; the rest is counted */
 
@@ -38,6 +39,19 @@ static void say(struct strbuf *out, const char *format, ...)
     }
 }
 
+/* Whether the trace gives a reason in place of a call's name. */
+static bool is_sentence(const char *text)
+{
+    static const char *const marks[] = {": ", "; ", " is ", " are ", " was ", " were ", " can't "};
+    size_t i;
+    for (i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strstr(text, marks[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void unsupported_reasons(struct strbuf *out, const struct run_info *run, size_t *count)
 {
     size_t i, more = 0;
@@ -47,8 +61,11 @@ static void unsupported_reasons(struct strbuf *out, const struct run_info *run, 
             continue;
         }
         part(out, count);
-        say(out, "%s (%" PRIu64 " call%s) is not modelled", run->unsupported[i],
-            run->unsupported_counts[i], plural(run->unsupported_counts[i]));
+        say(out, "%s", run->unsupported[i]);
+        if (!is_sentence(run->unsupported[i])) {
+            say(out, " (%" PRIu64 " call%s) is not modelled", run->unsupported_counts[i],
+                plural(run->unsupported_counts[i]));
+        }
     }
     if (more > 0) {
         part(out, count);
@@ -124,10 +141,6 @@ static size_t reasons(struct strbuf *out, const struct report *report)
         part(out, &count);
         say(out, "%" PRIu64 " operation%s never finished", run->open_operations,
             plural(run->open_operations));
-    }
-    if (run->accesses == SSAN_accesses_OFF && report->totals.operations > 0) {
-        part(out, &count);
-        say(out, "device accesses were not observed");
     }
     for (i = 0; i < run->reason_count; i++) {
         part(out, &count);
