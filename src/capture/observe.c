@@ -34,6 +34,8 @@ static struct {
 
 /* Of the calling thread. */
 static _Thread_local struct {
+    struct pool *pool; /* of the launch that has begun; or NULL */
+    uint64_t user;
     struct pool *marked; /* whose stream wants a mark behind the launch of this call; or NULL */
     uint32_t stream;
     CUcontext joining; /* that the call may wait for; launches there were before it */
@@ -168,11 +170,14 @@ static bool is_asked_for(const struct observed_kernel *kernel)
 static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
+    observe_launch_end(0, NULL); /* of one whose end was not told */
     uint64_t user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     if (!user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
         user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     }
     own.marked = own.stream < POOL_STREAMS ? pool : NULL;
+    own.pool = user ? pool : NULL;
+    own.user = user;
     return user;
 }
 
@@ -216,6 +221,7 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
     uint64_t user = begin(pool, op, kernel, launch);
     if (user && !set_user(launch, user)) {
         pool_cancel(pool, user);
+        own.pool = own.marked = NULL;
         user = 0;
     }
     if (!user) {
@@ -248,6 +254,10 @@ bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch
 
 void observe_launch_end(uint64_t op, const struct sanitizer_launch_data *launch)
 {
+    if (own.pool) {
+        pool_taken(own.pool, own.user);
+        own.pool = NULL;
+    }
 }
 
 void observe_graph_node(const struct sanitizer_graph_node_data *node)

@@ -207,7 +207,8 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel
     *stream = POOL_STREAMS;
     pthread_mutex_lock(&pool->lock);
     uint32_t number = streams_find(pool, handle, true);
-    if (number < POOL_STREAMS && pool->free_head != pool->free_tail) {
+    if (number < POOL_STREAMS && pool->begun_count < POOL_BEGUN &&
+        pool->free_head != pool->free_tail) {
         uint32_t index = pool->free_records[pool->free_head++ % pool->record_count];
         struct pool_launch *launch = &pool->launches[index];
         launch->op = op;
@@ -217,12 +218,34 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel
         launch->is_running = true;
         launch->is_done = false;
         pool->running++;
-        pool->streams[number].next = launch->number + 1;
+        pool->begun[pool->begun_count++] = launch->number;
         *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;
         user = pool->records + index * sizeof(struct patch_launch);
     }
     pthread_mutex_unlock(&pool->lock);
     return user;
+}
+
+/* Lock held. */
+static void forget_begun(struct pool *pool, uint64_t number)
+{
+    for (uint32_t i = 0; i < pool->begun_count; i++) {
+        if (pool->begun[i] == number) {
+            pool->begun[i] = pool->begun[--pool->begun_count];
+            return;
+        }
+    }
+}
+
+void pool_taken(struct pool *pool, uint64_t user)
+{
+    uint32_t index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+    pthread_mutex_lock(&pool->lock);
+    const struct pool_launch *launch = &pool->launches[index];
+    struct pool_stream *stream = &pool->streams[launch->stream];
+    forget_begun(pool, launch->number);
+    stream->next = launch->number + 1 > stream->next ? launch->number + 1 : stream->next;
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void pool_cancel(struct pool *pool, uint64_t user)
@@ -234,6 +257,7 @@ void pool_cancel(struct pool *pool, uint64_t user)
         launch->is_running = false;
         pool->running--;
         pool->free_records[pool->free_tail++ % pool->record_count] = index;
+        forget_begun(pool, launch->number);
     }
     pthread_mutex_unlock(&pool->lock);
 }

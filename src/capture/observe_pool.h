@@ -35,13 +35,14 @@ struct pool_launch {
  * launch behind that one. */
 struct pool_stream {
     struct sanitizer_stream *handle;
-    uint64_t next;   /* the number of its last launch, + 1 */
+    uint64_t next;   /* the number of the last launch that the driver has taken, + 1 */
     uint64_t done;   /* launches below it are known to have ended */
     uint64_t marked; /* what its last mark sets; above `done`: that is on its way */
     bool wants_mark, has_ended;
 };
 
 #define POOL_STREAMS 256u
+#define POOL_BEGUN   64u
 
 /* How far the streams are, and the rest of what a drain looks at, as it lies on the device behind
  * the words `lost` of all records. */
@@ -64,7 +65,9 @@ struct pool {
     uint64_t free_head, free_tail;
     uint64_t launch_count;
     struct pool_stream streams[POOL_STREAMS];
-    uint32_t stream_count;       /* of streams that were ever used */
+    uint32_t stream_count;      /* of streams that were ever used */
+    uint64_t begun[POOL_BEGUN]; /* numbers of launches that the driver has not taken yet */
+    uint32_t begun_count;
     uint32_t running;            /* records that are not free */
     _Atomic uint32_t pages_left; /* at the last drain */
     uint64_t drains;
@@ -95,6 +98,8 @@ void pool_destroy(struct pool *pool);
  * pool_mark, or POOL_STREAMS where no mark is wanted. Any thread. */
 uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                     struct sanitizer_stream *handle, uint32_t *stream);
+/* The driver has taken the launch: what is put into its stream from here on is behind it. */
+void pool_taken(struct pool *pool, uint64_t user);
 /* The launch did not happen: nothing of it will be recorded. */
 void pool_cancel(struct pool *pool, uint64_t user);
 /* Puts a mark into a stream that wants one, behind a launch: the driver holds no lock for it. */
@@ -105,7 +110,7 @@ void pool_mark_all(struct pool *pool);
 void pool_end_stream(struct pool *pool, struct sanitizer_stream *handle);
 /* The same for all streams, where the context ends. */
 void pool_end_streams(struct pool *pool);
-/* How many launches there were: to be asked before the host waits. */
+/* Launches below this number were taken: to be asked before the host waits. */
 uint64_t pool_count(struct pool *pool);
 /* The host has waited for a stream, or for all (NULL): the first `below` launches have ended there.
  */

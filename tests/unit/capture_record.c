@@ -210,10 +210,20 @@ static void compare(uint64_t op)
     assert_int_equal(test.lost[op], 0);
 }
 
+static uint64_t launch(struct pool *pool, uint64_t op, struct sanitizer_stream *stream,
+                       uint32_t *mark)
+{
+    uint64_t user = pool_begin(pool, op, NULL, stream, mark);
+    if (user) {
+        pool_taken(pool, user);
+    }
+    return user;
+}
+
 static uint64_t begin(struct pool *pool, uint64_t op)
 {
     uint32_t mark;
-    return pool_begin(pool, op, NULL, STREAM, &mark);
+    return launch(pool, op, STREAM, &mark);
 }
 
 static struct pool *open_pool(uint64_t bytes)
@@ -265,7 +275,7 @@ static void launches_in_flight(void **state)
     for (uint64_t op = 0; op < OPS; op++) {
         uint32_t mark;
         struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(16 * (1 + op / 2));
-        uint64_t user = pool_begin(pool, op, NULL, stream, &mark);
+        uint64_t user = launch(pool, op, stream, &mark);
         assert_true(user != 0);
         assert_int_equal(mark, POOL_STREAMS);
         kernels[op] = random_kernel(&rng, op, user);
@@ -295,13 +305,13 @@ static void ends_of_streams(void **state)
     for (uint64_t i = 0; i < 3 * POOL_STREAMS; i++) {
         struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(16 * (1 + i));
         uint32_t mark;
-        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_true(launch(pool, 4, stream, &mark) != 0);
         assert_int_equal(mark, POOL_STREAMS);
         assert_int_equal(pool_drain(pool, &test.sink), 0);
-        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_true(launch(pool, 4, stream, &mark) != 0);
         assert_true(mark < POOL_STREAMS);
         pool_mark(pool, mark);
-        assert_true(pool_begin(pool, 4, NULL, stream, &mark) != 0);
+        assert_true(launch(pool, 4, stream, &mark) != 0);
         assert_int_equal(mark, POOL_STREAMS); /* one is on its way */
         pool_end_stream(pool, stream);
         assert_int_equal(pool_drain(pool, &test.sink), 3);
@@ -310,12 +320,36 @@ static void ends_of_streams(void **state)
     for (unsigned i = 0; i < POOL_STREAMS; i++) {
         uint32_t mark;
         struct sanitizer_stream *stream = (struct sanitizer_stream *)(uintptr_t)(8 + 16 * i);
-        assert_true(pool_begin(pool, 5, NULL, stream, &mark) != 0);
+        assert_true(launch(pool, 5, stream, &mark) != 0);
     }
     assert_int_equal(begin(pool, 5), 0); /* all are in use */
     pool_end_streams(pool);
     assert_int_equal(pool_drain(pool, &test.sink), POOL_STREAMS);
     assert_true(begin(pool, 5) != 0);
+    pool_destroy(pool);
+}
+
+/* A launch that has begun on another thread, and that the driver has not taken yet, is covered by
+ * no mark and no join. */
+static void begun_only(void **state)
+{
+    struct pool *pool = open_pool(UINT64_C(4) << 20);
+    uint32_t mark;
+    assert_true(begin(pool, 1) != 0);
+    assert_int_equal(pool_drain(pool, &test.sink), 0);
+    uint64_t second = pool_begin(pool, 2, NULL, STREAM, &mark);
+    assert_true(second != 0 && mark < POOL_STREAMS);
+    assert_true(begin(pool, 3) != 0);
+    assert_int_equal(pool_count(pool), 1);
+    pool_mark(pool, mark);
+    pool_joined(pool, NULL, pool_count(pool));
+    assert_int_equal(pool_drain(pool, &test.sink), 1);
+    assert_int_equal(test.closed[1], 1);
+    pool_taken(pool, second);
+    assert_int_equal(pool_count(pool), 3);
+    pool_joined(pool, NULL, pool_count(pool));
+    assert_int_equal(pool_drain(pool, &test.sink), 2);
+    assert_int_equal(test.closed[2] + test.closed[3], 2);
     pool_destroy(pool);
 }
 
@@ -373,8 +407,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_and_no_other), cmocka_unit_test(launches_in_flight),
-        cmocka_unit_test(ends_of_streams),         cmocka_unit_test(no_pages_left),
-        cmocka_unit_test(records_run_out),
+        cmocka_unit_test(ends_of_streams),         cmocka_unit_test(begun_only),
+        cmocka_unit_test(no_pages_left),           cmocka_unit_test(records_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
