@@ -206,6 +206,14 @@ static bool tell_unseen(uint64_t op, struct observed_kernel *kernel,
                                   (unseen & CUBIN_WRITES) != 0);
 }
 
+/* The same of a launch that is known by its arguments only: it may write each of them. */
+static bool tell_footprint(uint64_t op, struct observed_kernel *kernel,
+                           const struct sanitizer_launch_data *launch)
+{
+    unsigned unseen = kernel->module ? observe_kernel_unseen(kernel) : 0;
+    return tell_unseen(op, kernel, launch, unseen | CUBIN_TENSOR_WRITE);
+}
+
 static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
                            const struct sanitizer_launch_data *launch)
 {
@@ -246,7 +254,7 @@ bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch
     if (observer.accesses == SSAN_accesses_EXACT) {
         return launch_exactly(op, kernel, launch);
     }
-    if (!kernel || !tell_unseen(op, kernel, launch, CUBIN_WRITES)) {
+    if (!kernel || !tell_footprint(op, kernel, launch)) {
         tell_lost(op);
     }
     return false;

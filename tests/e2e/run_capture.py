@@ -215,6 +215,15 @@ def little_device_memory():
     check(result.code == 0 and operations(result) == 2000, result.about())
 
 
+def by_arguments():
+    """Known by their arguments only, kernels may conflict: warnings, and errors only where the other side surely writes."""
+    result = run(PROGRAM, *OPTIONS[:2], "--accesses", "footprint", args=("overlapping",), env=ENVIRONMENT)
+    check(result.code == 0 and [f["sureness"] for f in result.findings()] == ["possible"], result.about())
+    check(result.report["run"]["scope"]["accesses"] == "footprint" and result.report["run"]["complete"], result.about())
+    result = run(PROGRAM, *OPTIONS[:2], "--accesses", "footprint", args=("unseen",), env=ENVIRONMENT)
+    check(result.code == 66 and [f["sureness"] for f in result.findings()] == ["footprint"], result.about())
+
+
 def kernels_left_out():
     result = run(PROGRAM, *EXACT_OPTIONS, "--kernel", "other*", args=("overlapping",), env=ENVIRONMENT)
     check(result.code == 0 and not result.findings(), f"not observed, by the user's wish: {result.about()}")
@@ -224,7 +233,7 @@ def kernels_left_out():
 
 def cases(tally):
     for function in (another_subscriber, not_compatible, wrong_library, no_library, launches_block, through_a_shell, both_processes,
-                     preloaded_already, killed_behind_every_record, all_threads, many_launches, little_device_memory, kernels_left_out):
+                     preloaded_already, killed_behind_every_record, all_threads, many_launches, little_device_memory, by_arguments, kernels_left_out):
         tally.case(function.__name__.replace("_", " "), lambda function=function: (ready(), function()))
 
 
