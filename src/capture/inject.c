@@ -99,11 +99,12 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     }
 }
 
-/* A run that can't be seen whole: told to the user, and to the trace as what is not modelled. */
-static void give_up(const char *text)
+/* A run that can't be seen whole: the user gets the sentence, the trace `name`, as what is not
+ * modelled. */
+static void give_up(const char *name, const char *sentence)
 {
-    message_tell(text);
-    emit_unsupported(text, 1, 0);
+    message_tell(sentence);
+    emit_unsupported(name, 1, 0);
 }
 
 static void enable_all(void)
@@ -114,7 +115,8 @@ static void enable_all(void)
     const struct api_call *call;
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         if (capture_api.enable_domain(1, capture_api.subscriber, domains[i]) != SANITIZER_OK) {
-            give_up("the driver is too old for the Compute Sanitizer API of this toolkit; one of "
+            give_up("a driver that is too old",
+                    "the driver is too old for the Compute Sanitizer API of this toolkit; one of "
                     "CUDA 12.4 or newer is needed");
             return;
         }
@@ -142,7 +144,7 @@ static void start(enum ssan_accesses accesses, const char *failed)
         emit_unsupported("stacks: no memory", 1, 0);
     }
     if (failed) {
-        give_up(failed);
+        give_up("a Compute Sanitizer API that can't be had", failed);
         return;
     }
     if (accesses < session.plan.accesses) {
@@ -153,7 +155,8 @@ static void start(enum ssan_accesses accesses, const char *failed)
         emit_unsupported("the plan of what is observed can't be read", 1, 0);
     }
     if (getenv("CUDA_LAUNCH_BLOCKING") && strcmp(getenv("CUDA_LAUNCH_BLOCKING"), "0") != 0) {
-        give_up("CUDA_LAUNCH_BLOCKING is set: every launch waits, so that no two overlap; run "
+        give_up("CUDA_LAUNCH_BLOCKING=1",
+                "CUDA_LAUNCH_BLOCKING is set: every launch waits, so that no two overlap; run "
                 "without it");
     }
     atomic_store(&session.listens, true);
