@@ -34,7 +34,7 @@ SAMPLES = (
 )
 # True errors of a sample: the rule, and why it is no false one.
 TRUE_ERRORS = {
-    "StreamPriorities": ("SSAN-RAW", "cudaMemcpy from pageable memory may return before the device side is written (R-COPY), and its kernels run on "
+    "StreamPriorities": ("SSAN-RAW", "cudaMemcpy from pageable memory may return before the device side is written (R-COPY-8), and its kernels run on "
                                      "non-blocking streams, which nothing makes wait"),
 }
 # Lines that tell how fast the program was in words that no mask knows.
