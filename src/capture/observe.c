@@ -82,15 +82,25 @@ void observe_window(bool inside)
     atomic_store(&observer.is_inside, inside || observer.setup.plan->window == OBSERVE_ALWAYS);
 }
 
-void observe_context(CUcontext context)
+static bool add_context(CUcontext context)
 {
-    if (observer.accesses != SSAN_accesses_EXACT) {
-        return;
-    }
     pthread_mutex_lock(&observer.patch_lock);
     bool is_added = contexts_add(context);
     pthread_mutex_unlock(&observer.patch_lock);
-    if (!is_added) {
+    return is_added;
+}
+
+void observe_context(CUcontext context)
+{
+    if (observer.accesses == SSAN_accesses_EXACT) {
+        (void)add_context(context); /* else when it has its first module */
+    }
+}
+
+/* What could not be done when the context was made may be possible now that it is current. */
+static void add_late(CUcontext context)
+{
+    if (!add_context(context)) {
         tell_once("accesses of kernels are not observed on a device: it has no memory for them, or "
                   "does not take the patches");
     }
@@ -120,7 +130,13 @@ void observe_module(const struct sanitizer_module_data *data)
         return;
     }
     struct observe_module *module = observe_modules_add(data);
-    if (!module || observer.accesses != SSAN_accesses_EXACT || !contexts_find(data->context)) {
+    if (!module || observer.accesses != SSAN_accesses_EXACT) {
+        return;
+    }
+    if (!contexts_find(data->context)) {
+        add_late(data->context);
+    }
+    if (!contexts_find(data->context)) {
         return;
     }
     pthread_mutex_lock(&observer.patch_lock);

@@ -196,12 +196,14 @@ void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, con
 
 bool contexts_add(CUcontext context)
 {
-    struct pool *pool = NULL;
+    struct pool *pool;
     uint32_t i = 0;
-    if (contexts.api->add_patches_from_file(contexts.patches, context) == SANITIZER_OK) {
-        pool = pool_create(contexts.api, context, contexts.bytes);
+    if (contexts_find(context)) {
+        return true;
     }
-    if (!pool) {
+    pool = pool_create(contexts.api, context, contexts.bytes);
+    if (!pool || contexts.api->add_patches_from_file(contexts.patches, context) != SANITIZER_OK) {
+        pool_destroy(pool);
         return false;
     }
     pool->resets_all = contexts.has_gates;

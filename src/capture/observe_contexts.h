@@ -8,7 +8,8 @@
  * records of launches are written to from elsewhere (gate.h). */
 void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
                     uint64_t bytes, bool has_gates);
-/* Loads the patches into a context and makes its pool. False: nothing can be observed there. */
+/* Loads the patches into a context and makes its pool, if that was not done. False: nothing can be
+ * observed there, so far. */
 bool contexts_add(CUcontext context);
 /* Drains what can be had in limited time; the rest is lost. */
 void contexts_remove(CUcontext context);

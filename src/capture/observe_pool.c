@@ -131,19 +131,25 @@ static bool fill(struct pool *pool)
     for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
         pool->pages_copy[i] = PATCH_PAGE_SINK;
     }
+    /* By its own handle: no stream would mean that of the current context, and there is none yet
+     * where the driver's API alone makes this one. */
     const struct sanitizer_api *api = pool->api;
-    return api->set_device(at(pool->slab), 0, slab_bytes(pool), NULL) == SANITIZER_OK &&
+    struct sanitizer_stream *stream = NULL;
+    if (api->get_stream_handle(pool->context, CUDA_STREAM_LEGACY, &stream) != SANITIZER_OK) {
+        stream = NULL;
+    }
+    return api->set_device(at(pool->slab), 0, slab_bytes(pool), stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
-                                     pool->pages_copy, PATCH_PAGE_BYTES, NULL) == SANITIZER_OK &&
+                                     pool->pages_copy, PATCH_PAGE_BYTES, stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->ring), pool->ring_copy,
                                      pool->ring_size * sizeof *pool->ring_copy,
-                                     NULL) == SANITIZER_OK &&
+                                     stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->marks), pool->marks_copy, sizeof *pool->marks_copy,
-                                     NULL) == SANITIZER_OK &&
+                                     stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->records), pool->templates,
                                      pool->record_count * sizeof *pool->templates,
-                                     NULL) == SANITIZER_OK &&
-           api->stream_synchronize(NULL) == SANITIZER_OK;
+                                     stream) == SANITIZER_OK &&
+           api->stream_synchronize(stream) == SANITIZER_OK;
 }
 
 struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uint64_t bytes)

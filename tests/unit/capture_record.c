@@ -54,6 +54,12 @@ static uint32_t synchronize(struct sanitizer_stream *stream)
     return SANITIZER_OK;
 }
 
+static uint32_t get_handle(CUcontext context, CUstream stream, struct sanitizer_stream **handle)
+{
+    *handle = NULL;
+    return SANITIZER_OK;
+}
+
 static const struct sanitizer_api api = {.alloc_device = alloc_memory,
                                          .alloc_host = alloc_memory,
                                          .free_device = free_memory,
@@ -61,7 +67,8 @@ static const struct sanitizer_api api = {.alloc_device = alloc_memory,
                                          .copy_to_device_async = copy,
                                          .copy_to_host = copy,
                                          .set_device = set,
-                                         .stream_synchronize = synchronize};
+                                         .stream_synchronize = synchronize,
+                                         .get_stream_handle = get_handle};
 
 /* -- the trace: a byte for each byte and kind of access, of each operation -- */
 
