@@ -28,8 +28,8 @@ void strbuf_add(struct strbuf *buf, const char *bytes, size_t length)
 {
     if (make_room(buf, length)) {
         if (length > 0) { /* of an empty buffer there is no text */
-        memcpy(buf->text + buf->length, bytes, length);
-    }
+            memcpy(buf->text + buf->length, bytes, length);
+        }
         buf->length += length;
         buf->text[buf->length] = '\0';
     }
