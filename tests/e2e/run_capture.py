@@ -25,11 +25,12 @@ UPDATE = "--update" in sys.argv
 
 # What a scenario needs beside the usual.
 EXTRA = {"devices": {"FAKE_DEVICES": "2"}}
-MORE_OPTIONS = {"window": ("--window", "profiler")}
+MORE_OPTIONS = {"window": ("--window", "profiler"), "held": ("--gate", "s1.1:s2.1"), "held_observed": ("--gate", "s1.1:s2.1"),
+                "held_for_nothing": ("--gate", "s1.1:s2.2")}
 # Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
 UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches"}
 # Those of program/exact.c, with device patches; what these tell may come at any time.
-EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished"}
+EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed"}
 SIGNALLED = {"killed": -9, "signalled": -15}
 
 
@@ -122,7 +123,8 @@ def install(folder):
     for part in ("bin/streamsan", "lib/streamsan/capture.so"):
         (place / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(BUILD / part, place / part)
-    (place / "lib/streamsan/patches.fatbin").write_text("built into the fake driver\n", encoding="utf-8")
+    for patches in ("patches.fatbin", "gate.fatbin"):
+        (place / "lib/streamsan" / patches).write_text("built into the fake driver\n", encoding="utf-8")
     harness.TOOL = place / "bin/streamsan"
 
 

@@ -161,5 +161,7 @@ bool fake_is_patched(uint32_t instruction);
 /* What the device patches do, src/capture/patches. */
 void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint32_t size,
                        uint32_t access);
+/* A thread enters a block of a launch with user data. */
+void fake_gate_enter(const void *user);
 
 #endif

@@ -58,6 +58,9 @@ void fake_run_kernel(struct fake_item *item)
     for (size_t i = 0; i < 8 && item->kernel->sizes[i]; i++) {
         arguments[i] = item->arguments + offset_of(item->kernel, i);
     }
+    if (item->user && fake_is_patched(SANITIZER_AT_BLOCK_ENTER)) {
+        fake_gate_enter(item->user);
+    }
     running = item;
     if (item->kernel->body) {
         item->kernel->body(arguments);

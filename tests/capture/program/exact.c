@@ -93,3 +93,26 @@ int scenario_unfinished(void)
     launch(&kernel_scale, device, NULL, stream);
     return 0;
 }
+
+/* A kernel that is to be held until one of another stream is done (`--gate s1.1:s2.1`). */
+int scenario_held(void)
+{
+    begin();
+    fake_hold();
+    launch(&kernel_scale, device, NULL, stream);
+    launch(&kernel_scale, device, NULL, other);
+    cudaStreamSynchronize(other);
+    fake_release();
+    return cudaDeviceSynchronize();
+}
+
+int scenario_held_observed(void)
+{
+    return scenario_held();
+}
+
+/* What it is held for is never submitted. */
+int scenario_held_for_nothing(void)
+{
+    return scenario_held();
+}
