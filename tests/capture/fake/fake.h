@@ -109,6 +109,8 @@ uint64_t fake_submit(struct fake_stream *stream, const struct fake_item *item);
 void fake_wait(uint64_t number);
 bool fake_done(uint64_t number);
 uint64_t fake_last(void); /* number of the item submitted last of all */
+/* Whether a copy to this place has been submitted and not run. */
+bool fake_has_copy_to(const void *destination);
 
 /* -- memory -------------------------------------------------------------------------------------*/
 

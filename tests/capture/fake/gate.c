@@ -1,6 +1,6 @@
-/* The gate's device code on the fake: a kernel whose partner has been submitted, or whose host
- * access announced, goes on behind it; any other one has no time to wait, and goes on by its limit.
- */
+/* The gate's device code on the fake, which runs items in the order of submission: a kernel whose
+ * gate would be opened by what has been submitted goes on as if it had waited for that, any other
+ * one as if its time were over. */
 #include "capture/fake/fake.h"
 
 #include "capture/gate_abi.h"
@@ -17,7 +17,7 @@ void fake_gate_enter(const void *user)
         return;
     }
     state = (struct gate_state *)(uintptr_t)block->state;
-    release = __atomic_load_n(&block->done, __ATOMIC_ACQUIRE) ||
+    release = __atomic_load_n(&block->done, __ATOMIC_ACQUIRE) || fake_has_copy_to(&block->done) ||
                       (block->by_host && __atomic_load_n(&state->opened, __ATOMIC_ACQUIRE))
                   ? GATE_BY_PARTNER
                   : GATE_BY_LIMIT;

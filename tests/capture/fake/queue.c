@@ -79,6 +79,17 @@ bool fake_done(uint64_t number)
     return is_done;
 }
 
+bool fake_has_copy_to(const void *destination)
+{
+    bool found = false;
+    pthread_mutex_lock(&fake_lock);
+    for (const struct fake_item *item = first; item; item = item->next) {
+        found |= item->copy.destination == (uintptr_t)destination;
+    }
+    pthread_mutex_unlock(&fake_lock);
+    return found;
+}
+
 uint64_t fake_last(void)
 {
     pthread_mutex_lock(&fake_lock);

@@ -298,8 +298,9 @@ __attribute__((no_sanitize_thread)) static void move(void *to, const void *from,
 
 static void run_internal_copy(struct fake_item *item)
 {
-    move((void *)(uintptr_t)item->copy.destination, (const void *)(uintptr_t)item->copy.source,
-         item->copy.size);
+    void *source = (void *)(uintptr_t)item->copy.source;
+    move((void *)(uintptr_t)item->copy.destination, source, item->copy.size);
+    free(source);
 }
 
 /* In its place of the stream: behind what is in flight there. */
@@ -308,8 +309,10 @@ uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_
 {
     struct fake_stream *there = (struct fake_stream *)stream;
     if (there && !fake_done(there->last)) {
+        void *staged = malloc(size); /* the caller may use its memory again */
+        move(staged, source, size);
         struct fake_item item = {.run = run_internal_copy,
-                                 .copy = {.source = (uintptr_t)source,
+                                 .copy = {.source = (uintptr_t)staged,
                                           .destination = (uintptr_t)destination,
                                           .size = size}};
         fake_submit(there, &item);
