@@ -95,7 +95,7 @@ static bool check_clashes(void)
     static const char *const clashes[][2] = {
         {"CUDA_LAUNCH_BLOCKING", "is set: it orders all launches, and hides what is looked for"},
         {"CUDA_INJECTION64_PATH", "is set: another tool's library; streamsan sets its own instead"},
-        {"NVTX_INJECTION64_PATH", "is set: names of streams and ranges go to another tool"},
+        {"NVTX_INJECTION64_PATH", "is set: another tool's library; streamsan sets its own instead"},
     };
     bool good = true;
     size_t i;
