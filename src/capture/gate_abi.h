@@ -2,7 +2,8 @@
  *
  * A gate's block lies in device memory, where the blocks of a held kernel look at it all the time;
  * its state lies in page-locked memory of the host, so that both sides read it without a call.
- * Both come from one build and are loaded together, so there is no version. */
+ * `make` builds the library, `make capture` the device code: nothing checks that both are of one
+ * source, so build both again after a change here. */
 #ifndef SSAN_CAPTURE_GATE_ABI_H
 #define SSAN_CAPTURE_GATE_ABI_H
 

@@ -3,7 +3,8 @@
  * Invariant: a stream that is in the table with an id has its stream_create in the trace and no
  * stream_destroy. Streams have no id until something goes to them: the driver makes many for
  * itself, and libraries make pools of them. Cost: one or two look-ups in a hash map; linear in
- * streams only where an argument names the per-thread default stream. */
+ * streams where one is made, where an argument names the per-thread default stream, and for an item
+ * that comes without its handle. */
 #include "capture/handles.h"
 
 #include "capture/emit.h"

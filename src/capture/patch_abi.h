@@ -16,7 +16,8 @@
  *
  * The entry of an instruction and a span answers three questions by one load from the level 1
  * cache: where the directory is, that the instruction is known to the report, and which parts of
- * the span it is known to touch. Raise PATCH_VERSION on any change. */
+ * the span it is known to touch. Raise PATCH_VERSION on any change; nothing compares it yet, so
+ * build the device code and the library again, too. */
 #ifndef SSAN_CAPTURE_PATCH_ABI_H
 #define SSAN_CAPTURE_PATCH_ABI_H
 

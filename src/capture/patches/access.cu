@@ -1,7 +1,7 @@
 /* The patches that see accesses to global memory, for --compile-as-tools-patch.
  *
  * Each is called by the lanes that make the access, before it, with the record of the launch as user
- * data; NULL: this launch is not observed. The names are those that observe_patch.c asks for. */
+ * data; NULL: this launch is not observed. The names are those that observe.c asks for. */
 #include "capture/patch_abi.h"
 
 #include "capture/patches/warp.cuh"
