@@ -17,7 +17,6 @@ static void end_block(const struct thread *thread, uint64_t address, struct call
 {
     struct ssan_event event = {.kind = SSAN_EV_free};
     struct memory_block block;
-    observe_free(address);
     emit_lock();
     if (memory_remove(address, &block) && !block.is_pooled) {
         event.free = (struct ssan_ev_free){block.alloc, ssan_str(calls_name(thread)), caller.thread,
@@ -186,7 +185,6 @@ static void add_block(struct memory_block *block, const char *call, CUcontext co
     (void)memory_add(block);
     emit_put(&event);
     emit_unlock();
-    observe_alloc(block->address, block->size, block->memory, block->alloc);
 }
 
 static void on_alloc(uint32_t id, const struct sanitizer_memory_data *data)
@@ -277,7 +275,6 @@ void on_resource(uint32_t id, const void *data)
     case SANITIZER_MEMORY_FREE_ASYNC: {
         struct memory_block block;
         const struct sanitizer_memory_data *memory = data;
-        observe_free(memory->address);
         (void)memory_remove(memory->address, &block); /* the call is named as unsupported */
         break;
     }

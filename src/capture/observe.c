@@ -291,14 +291,6 @@ void observe_graph_node(const struct sanitizer_graph_node_data *node)
     }
 }
 
-void observe_alloc(uint64_t address, uint64_t size, enum ssan_memory memory, uint32_t alloc)
-{
-}
-
-void observe_free(uint64_t address)
-{
-}
-
 static struct pool *find_pool(CUcontext context)
 {
     return observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
@@ -336,10 +328,14 @@ void observe_before_launch(CUcontext context)
         contexts_hurry();
         pool_wait(pool, WAIT_MS);
     }
+    if (pool_is_pressed(pool)) {
+        pool_give_up_waiting(pool);
+    }
 }
 
 void observe_call_end(void)
 {
+    observe_launch_end(0, NULL); /* of one that failed behind its begin */
     if (own.marked) {
         pool_mark(own.marked, own.stream);
         own.marked = NULL;

@@ -45,10 +45,6 @@ void observe_launch_end(uint64_t op, const struct sanitizer_launch_data *launch)
 /* A kernel node of a graph launch, which has no operation of its own. */
 void observe_graph_node(const struct sanitizer_graph_node_data *node);
 
-/* A generation of memory begins, ends. */
-void observe_alloc(uint64_t address, uint64_t size, enum ssan_memory memory, uint32_t alloc);
-void observe_free(uint64_t address);
-
 /* At the exit of the outermost call of a thread: behind its launch. */
 void observe_call_end(void);
 /* A stream (the unique handle) is about to be destroyed. */

@@ -281,8 +281,16 @@ bool pool_is_pressed(struct pool *pool)
     uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
     bool is_pressed = free_records < pool->record_count / 8 ||
                       (pool->running > 0 && pool->pages_left < pool->page_count / 4);
+    is_pressed = is_pressed && pool->stuck_at != pool->drains + 1;
     pthread_mutex_unlock(&pool->lock);
     return is_pressed;
+}
+
+void pool_give_up_waiting(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->stuck_at = pool->drains + 1;
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void pool_wait(struct pool *pool, unsigned milliseconds)

@@ -71,6 +71,7 @@ struct pool {
     uint32_t running;            /* records that are not free */
     _Atomic uint32_t pages_left; /* at the last drain */
     uint64_t drains;
+    uint64_t stuck_at; /* drains + 1 when a wait for the next one was in vain; 0: none was */
 
     pthread_mutex_t drain_lock;        /* one drains at a time; for what follows */
     uint64_t (*mark_values)[2];        /* page-locked: of each stream, a mark and its last one */
@@ -117,8 +118,11 @@ uint64_t pool_count(struct pool *pool);
 void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
-/* Launches in flight own nearly all records, or pages as far as that is known. */
+/* Launches in flight own nearly all records, or pages as far as that is known; false from
+ * pool_give_up_waiting to the next drain. */
 bool pool_is_pressed(struct pool *pool);
+/* Waiting was in vain: whoever launches next does not wait as long again. */
+void pool_give_up_waiting(struct pool *pool);
 /* Waits until something was drained, at most so long. */
 void pool_wait(struct pool *pool, unsigned milliseconds);
 
