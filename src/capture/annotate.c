@@ -35,8 +35,12 @@ static void wait_for_accesses(const struct thread *thread)
     bool more = thread->callback == 0;
     for (size_t cursor = 0; more;) {
         emit_lock();
-        more = handles_next_stream(&cursor, &context, &handle);
+        /* a wait would spoil a capture */
+        more = !handles_is_capturing() && handles_next_stream(&cursor, &context, &handle);
         emit_unlock();
+        if (more) {
+            observe_joining(context);
+        }
         if (more && capture_api.stream_synchronize(handle) == SANITIZER_OK) {
             observe_joined(context, handle);
         }

@@ -79,9 +79,11 @@ static void run_callback(CUstream stream, int status, void *user)
 }
 
 /* The function as the program gave it: the runtime may have put one of its own before it. */
-static const void *function_of(const struct thread *thread)
+static const void *function_of(const struct thread *thread, const struct call_frame *frame)
 {
-    const struct cuda_host_func_params *params = thread->frames[0].params;
+    const struct call_frame *outer = &thread->frames[0];
+    const bool is_its = outer->call->class == API_HOST_FUNC || outer->call->class == API_CALLBACK;
+    const struct cuda_host_func_params *params = is_its ? outer->params : frame->params;
     const void *function;
     __builtin_memcpy(&function, &params->function, sizeof function);
     return function;
@@ -111,7 +113,7 @@ static bool prepare(struct thread *thread, const struct call_frame *frame, CUstr
                               .site = caller.site};
     make_stream(thread, frame, stream);
     pthread_mutex_lock(&names); /* the loader is asked, whose lock comes before ours */
-    op->name = ssan_str(funcname_find(function_of(thread)));
+    op->name = ssan_str(funcname_find(function_of(thread, frame)));
     pthread_mutex_unlock(&names);
     emit_lock();
     if (!handles_is_capturing()) {

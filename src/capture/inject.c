@@ -218,7 +218,7 @@ static void open_session(const char *directory)
     }
     session.writer = session_open_trace(directory, session.page, &err);
     if (!session.writer) {
-        fprintf(stderr, "streamsan: no trace is written: %s\n", err.text);
+        message_once("no trace is written:", err.text); /* past stdio, whose lock may be held */
         return;
     }
     calls_open();

@@ -76,7 +76,7 @@ static void read_build_id(const struct dl_phdr_info *info, char *text, size_t ro
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uint64_t at = info->dlpi_addr + header->p_vaddr, end = at + header->p_memsz;
-        while (header->p_type == PT_NOTE && end - at >= sizeof(ElfW(Nhdr))) {
+        while (header->p_type == PT_NOTE && at < end && end - at >= sizeof(ElfW(Nhdr))) {
             const ElfW(Nhdr) *note = (const void *)(uintptr_t)at;
             uint64_t name = at + sizeof *note, bytes = name + ((note->n_namesz + 3u) & ~3u);
             if (bytes + note->n_descsz > end) {

@@ -42,19 +42,23 @@ void observe_footprint_prepare(struct observed_kernel *kernel, CUfunction functi
 {
     struct observe_parameter found[PARAMETERS];
     uint32_t count = 0;
+    int result = CUDA_OK;
     parameter_info *info = find_parameter_info();
-    if (kernel->parameters || !info) {
+    if (__atomic_load_n(&kernel->parameters, __ATOMIC_ACQUIRE) || !info) {
         return;
     }
     while (count < PARAMETERS &&
-           info(function, count, &found[count].offset, &found[count].size) == CUDA_OK) {
+           (result = info(function, count, &found[count].offset, &found[count].size)) == CUDA_OK) {
         count++;
+    }
+    if (result != CUDA_INVALID_VALUE) {
+        return; /* that says that there are no more; else some are not known */
     }
     struct observe_parameter *copy = mem_alloc((count + 1) * sizeof *copy);
     if (copy) {
         memcpy(copy, found, count * sizeof *copy);
-        kernel->parameter_count = count;
-        kernel->parameters = copy;
+        kernel->parameter_count = count; /* the same from every thread; then the list */
+        __atomic_store_n(&kernel->parameters, copy, __ATOMIC_RELEASE);
     }
 }
 

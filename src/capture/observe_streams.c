@@ -13,7 +13,7 @@ uint32_t streams_find(struct pool *pool, struct sanitizer_stream *handle, bool m
     uint32_t unused = POOL_STREAMS;
     for (uint32_t i = 0; i < pool->stream_count; i++) {
         struct pool_stream *stream = &pool->streams[i];
-        if (stream->handle == handle) {
+        if (stream->handle == handle && !stream->has_ended) { /* else of one before it */
             return i;
         }
         if (stream->next <= stream->done && stream->marked <= stream->done) {
@@ -71,7 +71,7 @@ void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t be
     pthread_mutex_lock(&pool->lock);
     for (uint32_t i = 0; i < pool->stream_count; i++) {
         struct pool_stream *stream = &pool->streams[i];
-        if (!handle || stream->handle == handle) {
+        if (!handle || (stream->handle == handle && !stream->has_ended)) {
             uint64_t done = stream->next < below ? stream->next : below;
             stream->done = done > stream->done ? done : stream->done;
         }
