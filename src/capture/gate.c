@@ -96,8 +96,9 @@ static bool works(uint32_t result, const char *what)
 
 static struct place *find_place(CUcontext context)
 {
-    for (size_t i = 0; i < self.place_count; i++) {
-        if (self.places[i].context == context) {
+    size_t count = __atomic_load_n(&self.place_count, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < count && i < MOST_CONTEXTS; i++) {
+        if (__atomic_load_n(&self.places[i].context, __ATOMIC_ACQUIRE) == context) {
             return &self.places[i];
         }
     }
@@ -118,14 +119,14 @@ static void fill_blocks(struct gate_block *blocks, uint64_t device, const struct
     }
 }
 
-static void make_memory(struct place *place)
+static void make_memory(struct place *place, CUcontext context)
 {
     const struct sanitizer_api *api = self.api;
     struct gate_block blocks[GATE_MOST];
     void *device = NULL, *host = NULL;
     size_t size = self.count * sizeof *blocks;
-    if (!works(api->alloc_device(place->context, &device, size), "memory for gates") ||
-        !works(api->alloc_host(place->context, &host, self.count * sizeof(struct gate_state)),
+    if (!works(api->alloc_device(context, &device, size), "memory for gates") ||
+        !works(api->alloc_host(context, &host, self.count * sizeof(struct gate_state)),
                "memory for gates")) {
         return;
     }
@@ -142,14 +143,16 @@ static void make_memory(struct place *place)
 static struct place *intern_place(CUcontext context)
 {
     struct place *place = find_place(context);
-    if (place || self.place_count == MOST_CONTEXTS) {
+    size_t number;
+    if (place || __atomic_load_n(&self.place_count, __ATOMIC_RELAXED) >= MOST_CONTEXTS ||
+        (number = __atomic_fetch_add(&self.place_count, 1, __ATOMIC_ACQ_REL)) >= MOST_CONTEXTS) {
         return place;
     }
-    place = &self.places[self.place_count++];
-    place->context = context;
+    place = &self.places[number];
     if (works(self.api->add_patches_from_file(self.patches, context), "loading of " GATE_PATCHES)) {
-        make_memory(place);
+        make_memory(place, context);
     }
+    __atomic_store_n(&place->context, context, __ATOMIC_RELEASE); /* found from here on */
     return place;
 }
 
