@@ -110,9 +110,10 @@ static void leave_query(struct thread *thread, const struct call_frame *frame)
     emit_unlock();
 }
 
-static void leave_graph(const struct api_call *call)
+/* A capture that was spoilt ends, too, though the call that ends it fails. */
+static void leave_graph(const struct api_call *call, int result)
 {
-    bool begins = strstr(call->name, "BeginCapture") != NULL;
+    bool begins = result == 0 && strstr(call->name, "BeginCapture") != NULL;
     if (begins || strstr(call->name, "EndCapture")) {
         emit_lock();
         handles_capture(begins);
@@ -299,8 +300,9 @@ static void leave(struct thread *thread, const struct api_call *call,
         } else if (result != CUDA_NOT_READY) {
             tell_error(result);
         }
-        if (call->class == API_GRAPH && result == 0) {
-            leave_graph(call);
+        if (call->class == API_GRAPH &&
+            (result == 0 || result == CUDA_STREAM_CAPTURE_INVALIDATED)) {
+            leave_graph(call, result);
         }
     }
     thread->depth--;

@@ -19,6 +19,7 @@
 #include "trace/session.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -61,6 +62,7 @@ static void path_beside(const char *name, char *path, size_t room)
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     struct sanitizer_event_data event;
+    int error = errno;
     if (!atomic_load_explicit(&session.listens, memory_order_relaxed) || !emit_is_on() ||
         observe_is_own_thread()) {
         return;
@@ -97,6 +99,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     default:
         break;
     }
+    errno = error;
 }
 
 /* A run that can't be seen whole: the user gets the sentence, the trace `name`, as what is not
@@ -230,9 +233,14 @@ static void open_session(const char *directory)
 static void on_early_exit(int code, void *unused)
 {
     static atomic_bool done;
+    const struct thread *thread = calls_thread();
     if (atomic_load(&session.listens) && emit_is_on() && !atomic_exchange(&done, true)) {
         gate_exit(writer_sink(session.writer));
-        observe_exit();
+        /* A signal handler that ends the process inside of a call, or a host function: the driver
+         * and we may hold locks. What is not drained stays open, so the run is incomplete. */
+        if (thread->depth == 0 && thread->callback == 0) {
+            observe_exit();
+        }
     }
 }
 
