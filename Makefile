@@ -12,6 +12,7 @@
 #   make install    into PREFIX (default /usr/local), under DESTDIR if set
 #   make format     lay the sources out as .clang-format says
 #   make lint       layout, spelling, layers, headers, exports
+#   make help       this list
 
 PREFIX ?= /usr/local
 BUILD := build/release
@@ -73,4 +74,7 @@ lint: build-tests
 clean:
 	rm -rf build
 
-.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench capture carry install format lint clean
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench capture carry install format lint clean help
