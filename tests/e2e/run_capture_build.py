@@ -102,7 +102,7 @@ def to_carry():
 
 
 def main():
-    tally = Tally("capture build")
+    tally = Tally("capture-build")
     for function in (library, device_code, wrong_folder, for_arm, to_carry):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
