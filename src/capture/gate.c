@@ -165,7 +165,7 @@ void gate_module(const struct sanitizer_module_data *module)
     place = intern_place(module->context);
     if (place && place->blocks &&
         works(self.api->patch_instructions(SANITIZER_AT_BLOCK_ENTER, module->module, GATE_FUNCTION),
-              "patching") &&
+              "looking up this build's gate in " GATE_PATCHES " (make capture)") &&
         self.alone) {
         (void)works(self.api->patch_module(module->module), "patching");
     }
@@ -318,7 +318,7 @@ static void explain(const struct gate *gate, char *text, size_t room)
         snprintf(text, room, "%s, which was to be held, was not submitted", item);
     } else if (gate->no_kernel) {
         snprintf(text, room, "%s is no kernel, so it can't be held", item);
-    } else if (gate->no_memory) {
+    } else if (gate->no_memory || (self.failed && released(gate) == GATE_HOLDS)) {
         snprintf(text, room, "%s can't be held: %s failed (%s)", item,
                  self.failed_at ? self.failed_at : "patching",
                  sanitizer_result_text(self.api, self.failed));

@@ -2,8 +2,8 @@
  *
  * A gate's block lies in device memory, where the blocks of a held kernel look at it all the time;
  * its state lies in page-locked memory of the host, so that both sides read it without a call.
- * `make` builds the library, `make capture` the device code: nothing checks that both are of one
- * source, so build both again after a change here. */
+ * `make` builds the library, `make capture` the device code. Raise the version in GATE_ENTER on
+ * any change: the library does not find the function of another build. */
 #ifndef SSAN_CAPTURE_GATE_ABI_H
 #define SSAN_CAPTURE_GATE_ABI_H
 
@@ -13,8 +13,11 @@
 
 #define GATE_TABLE 128 /* GATE_MOST_HELD of trace/gate_words.h */
 
-/* Called at block entry. */
-#define GATE_FUNCTION "ssan_gate_enter"
+/* Called at block entry; its name as text. */
+#define GATE_ENTER       ssan_gate_enter_v2
+#define GATE_QUOTE(name) #name
+#define GATE_TEXT(name)  GATE_QUOTE(name)
+#define GATE_FUNCTION    GATE_TEXT(GATE_ENTER)
 
 /* The user data of a launch is shared with the patches of accesses: at this offset stands the
  * address of its gate_block, 0 for none. It is NULL, a record of theirs, or a gate_block. */

@@ -116,11 +116,14 @@ static const struct {
     unsigned flag; /* what is not seen where it can't be patched; 0: nothing can be observed then */
     const char *function;
 } patches[] = {
-    {SANITIZER_AT_GLOBAL_ACCESS, 0, "ssan_patch_access"},
-    {SANITIZER_AT_MEMCPY_ASYNC, 0, "ssan_patch_copy"},
-    {SANITIZER_AT_BULK_GLOBAL_TO_SHARED, CUBIN_BULK_READ, "ssan_patch_bulk_read"},
-    {SANITIZER_AT_BULK_SHARED_TO_GLOBAL, CUBIN_BULK_WRITE, "ssan_patch_bulk_write"},
-    {SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL, CUBIN_BULK_REDUCE, "ssan_patch_bulk_reduce"},
+    {SANITIZER_AT_GLOBAL_ACCESS, 0, PATCH_FUNCTION_NAME(ssan_patch_access)},
+    {SANITIZER_AT_MEMCPY_ASYNC, 0, PATCH_FUNCTION_NAME(ssan_patch_copy)},
+    {SANITIZER_AT_BULK_GLOBAL_TO_SHARED, CUBIN_BULK_READ,
+     PATCH_FUNCTION_NAME(ssan_patch_bulk_read)},
+    {SANITIZER_AT_BULK_SHARED_TO_GLOBAL, CUBIN_BULK_WRITE,
+     PATCH_FUNCTION_NAME(ssan_patch_bulk_write)},
+    {SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL, CUBIN_BULK_REDUCE,
+     PATCH_FUNCTION_NAME(ssan_patch_bulk_reduce)},
 };
 
 void observe_module(const struct sanitizer_module_data *data)
@@ -150,6 +153,10 @@ void observe_module(const struct sanitizer_module_data *data)
     }
     is_patched = is_patched && api->patch_module(data->module) == SANITIZER_OK;
     observe_module_set_patched(module, is_patched);
+    if (!is_patched) {
+        tell_once("accesses of kernels are not observed: the device patches are of another build "
+                  "(make capture)");
+    }
     pthread_mutex_unlock(&observer.patch_lock);
 }
 

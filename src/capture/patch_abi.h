@@ -16,8 +16,10 @@
  *
  * The entry of an instruction and a span answers three questions by one load from the level 1
  * cache: where the directory is, that the instruction is known to the report, and which parts of
- * the span it is known to touch. Raise PATCH_VERSION on any change; nothing compares it yet, so
- * build the device code and the library again, too. */
+ * the span it is known to touch.
+ *
+ * Raise PATCH_VERSION on any change: it stands in the names of the patches, so that the library
+ * does not find those of another build. */
 #ifndef SSAN_CAPTURE_PATCH_ABI_H
 #define SSAN_CAPTURE_PATCH_ABI_H
 
@@ -25,7 +27,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 1u
+#define PATCH_VERSION 2
+
+/* The name of a patch, with the version; the same as text. */
+#define PATCH_JOIN(name, version) name##_v##version
+#define PATCH_OF(name, version)   PATCH_JOIN(name, version)
+#define PATCH_FUNCTION(name)      PATCH_OF(name, PATCH_VERSION)
+#define PATCH_QUOTE(name)         #name
+#define PATCH_TEXT(name)          PATCH_QUOTE(name)
+#define PATCH_FUNCTION_NAME(name) PATCH_TEXT(PATCH_FUNCTION(name))
 
 #define PATCH_PAGE_WORDS 2048u
 #define PATCH_PAGE_BYTES (PATCH_PAGE_WORDS * 4u)

@@ -233,9 +233,30 @@ def kernels_left_out():
     check(result.code == 66, result.about())
 
 
+def patches_missing():
+    """Exact accesses that can't be had are told, and the verdict does not speak of them."""
+    patches = harness.TOOL.parent.parent / "lib/streamsan/patches.fatbin"
+    with tempfile.TemporaryDirectory(dir=os.environ["TMPDIR"]) as folder:
+        place = pathlib.Path(folder)
+        shutil.copytree(patches.parent.parent.parent, place, dirs_exist_ok=True)
+        (place / "lib/streamsan/patches.fatbin").unlink()
+        done = execute([place / "bin/streamsan", "run", *EXACT_OPTIONS, "--accesses", "exact", "--", PROGRAM, "overlapping"], env=ENVIRONMENT)
+    check(done.returncode == 67 and "device patches are not built (make capture)" in done.stderr, f"{done.returncode}: {done.stderr}")
+    check("accesses exact" not in done.stderr, done.stderr)
+
+
+def patches_of_another_build():
+    result = run(PROGRAM, *EXACT_OPTIONS, args=("overlapping",), env={**ENVIRONMENT, "FAKE_STRANGE_PATCHES": "1"})
+    incomplete(result, "device patches are of another build (make capture)")
+    check(result.report["run"]["lost"]["accesses"] > 0, result.about())
+    result = run(PROGRAM, *OPTIONS, "--gate", "s1.1:s2.1", args=("held",), env={**ENVIRONMENT, "FAKE_STRANGE_PATCHES": "1"})
+    check(result.code == 67 and "gate.fatbin (make capture) failed" in result.err, result.about())
+
+
 def cases(tally):
     for function in (another_subscriber, not_compatible, wrong_library, no_library, launches_block, through_a_shell, both_processes,
-                     preloaded_already, killed_behind_every_record, all_threads, many_launches, little_device_memory, by_arguments, kernels_left_out):
+                     preloaded_already, killed_behind_every_record, all_threads, many_launches, little_device_memory, by_arguments, kernels_left_out,
+                     patches_missing, patches_of_another_build):
         tally.case(function.__name__.replace("_", " "), lambda function=function: (ready(), function()))
 
 

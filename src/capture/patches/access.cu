@@ -17,7 +17,7 @@
 /* `data` is NULL for atomics, and where an instruction that only reduces is called a write. Atomics
  * of gpu and system scope are atomics; those of block scope can't be told from them, and count as
  * such too. */
-PATCH ssan_patch_access(void *user, uint64_t pc, void *address, uint32_t size, uint32_t flags,
+PATCH PATCH_FUNCTION(ssan_patch_access)(void *user, uint64_t pc, void *address, uint32_t size, uint32_t flags,
                         const void *data)
 {
     if (user && !(flags & FLAG_PREFETCH)) {
@@ -29,7 +29,7 @@ PATCH ssan_patch_access(void *user, uint64_t pc, void *address, uint32_t size, u
 }
 
 /* cp.async; source 0: predicated off. */
-PATCH ssan_patch_copy(void *user, uint64_t pc, void *source, uint32_t to, uint32_t size)
+PATCH PATCH_FUNCTION(ssan_patch_copy)(void *user, uint64_t pc, void *source, uint32_t to, uint32_t size)
 {
     if (user && source) {
         record_access((struct patch_launch *)user, pc, (uint64_t)(uintptr_t)source, size, 0);
@@ -37,7 +37,7 @@ PATCH ssan_patch_copy(void *user, uint64_t pc, void *source, uint32_t to, uint32
     return 0;
 }
 
-PATCH ssan_patch_bulk_read(void *user, uint64_t pc, uint64_t source, uint32_t to, uint32_t barrier,
+PATCH PATCH_FUNCTION(ssan_patch_bulk_read)(void *user, uint64_t pc, uint64_t source, uint32_t to, uint32_t barrier,
                            uint32_t data, uint32_t is_multicast)
 {
     if (user && (data & 0xffffu)) {
@@ -46,7 +46,7 @@ PATCH ssan_patch_bulk_read(void *user, uint64_t pc, uint64_t source, uint32_t to
     return 0;
 }
 
-PATCH ssan_patch_bulk_write(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
+PATCH PATCH_FUNCTION(ssan_patch_bulk_write)(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
 {
     if (user && blocks) {
         record_range((struct patch_launch *)user, pc, to, blocks, 1);
@@ -55,7 +55,7 @@ PATCH ssan_patch_bulk_write(void *user, uint64_t pc, uint64_t to, uint32_t sourc
 }
 
 /* A bulk reduction is atomic for each element. */
-PATCH ssan_patch_bulk_reduce(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
+PATCH PATCH_FUNCTION(ssan_patch_bulk_reduce)(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
 {
     if (user && blocks) {
         record_range((struct patch_launch *)user, pc, to, blocks, 2);

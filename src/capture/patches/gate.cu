@@ -82,7 +82,7 @@ static __device__ void wait(struct gate_block *gate)
     }
 }
 
-extern "C" __device__ __noinline__ SanitizerPatchResult ssan_gate_enter(void *user, uint64_t pc)
+extern "C" __device__ __noinline__ SanitizerPatchResult GATE_ENTER(void *user, uint64_t pc)
 {
     uint64_t address = user ? *(const uint64_t *)((const char *)user + GATE_OFFSET) : 0;
     struct gate_block *gate = (struct gate_block *)address;
