@@ -32,7 +32,7 @@ static void wait_for_accesses(const struct thread *thread)
 {
     struct sanitizer_stream *handle = NULL;
     CUcontext context = NULL;
-    bool more = thread->callback == 0;
+    bool more = thread->callback == 0, has_waited = false;
     for (size_t cursor = 0; more;) {
         emit_lock();
         /* a wait would spoil a capture */
@@ -43,7 +43,11 @@ static void wait_for_accesses(const struct thread *thread)
         }
         if (more && capture_api.stream_synchronize(handle) == SANITIZER_OK) {
             observe_joined(context, handle);
+            has_waited = true;
         }
+    }
+    if (has_waited) {
+        observe_wait();
     }
 }
 

@@ -19,8 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS       10u
-#define WAIT_LIMIT_MS 2000u /* of a launch, for launches before it to end */
+#define WAIT_MS 10u
+#define WAIT_LIMIT_MS                                                                              \
+    2000u /* of a launch, for launches before it to end; of a program that asks                    \
+           */
 
 static struct {
     struct observe_setup setup;
@@ -100,7 +102,7 @@ void observe_context(CUcontext context)
 /* What could not be done when the context was made may be possible now that it is current. */
 static void add_late(CUcontext context)
 {
-    if (!add_context(context)) {
+    if (!add_context(context) && !contexts_have_failed()) {
         tell_once("accesses of kernels are not observed on a device: it has no memory for them, or "
                   "does not take the patches");
     }
@@ -151,12 +153,12 @@ void observe_module(const struct sanitizer_module_data *data)
             is_patched = is_patched && patches[i].flag != 0;
         }
     }
-    is_patched = is_patched && api->patch_module(data->module) == SANITIZER_OK;
-    observe_module_set_patched(module, is_patched);
     if (!is_patched) {
         tell_once("accesses of kernels are not observed: the device patches are of another build "
                   "(make capture)");
     }
+    is_patched = is_patched && api->patch_module(data->module) == SANITIZER_OK;
+    observe_module_set_patched(module, is_patched);
     pthread_mutex_unlock(&observer.patch_lock);
 }
 
@@ -246,7 +248,8 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
         return false;
     }
     unsigned unseen = observe_kernel_unseen(kernel);
-    if (unseen && !tell_unseen(op, kernel, launch, unseen)) {
+    /* Code that was not read may do anything, by ways that no parameter tells of. */
+    if (!kernel->is_known || (unseen && !tell_unseen(op, kernel, launch, unseen))) {
         tell_lost(op);
     }
     uint64_t user = begin(pool, op, kernel, launch);
@@ -315,6 +318,13 @@ void observe_joined(CUcontext context, struct sanitizer_stream *stream)
     struct pool *pool = find_pool(context);
     if (pool && own.joining == context) {
         pool_joined(pool, stream, own.below);
+    }
+}
+
+void observe_wait(void)
+{
+    if (observer.accesses == SSAN_accesses_EXACT) {
+        contexts_wait(WAIT_LIMIT_MS);
     }
 }
 

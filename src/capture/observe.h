@@ -54,6 +54,9 @@ void observe_stream_end(CUcontext context, struct sanitizer_stream *stream);
 void observe_joining(CUcontext context);
 /* The host has waited for a stream (the unique handle) or, NULL, for the whole context. */
 void observe_joined(CUcontext context, struct sanitizer_stream *stream);
+/* Behind waits that left nothing running: until what was launched is in the trace, for a limited
+ * time. In no callback. */
+void observe_wait(void);
 /* The process ends normally, the driver still answers: everything is drained, what is unfinished
  * becomes lost. */
 void observe_exit(void);

@@ -6,6 +6,8 @@
  * driver that the thread which waits holds. */
 #include "capture/observe_contexts.h"
 
+#include "trace/message.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -44,6 +46,7 @@ static struct {
         struct pool *_Atomic pool;
     } items[CONTEXTS];
     _Atomic uint32_t count; /* of items that were ever used */
+    atomic_bool has_failed; /* there is no thread, and there will be none */
     bool has_thread, is_ending, is_hurried;
     bool is_draining; /* the thread is inside a pool */
 } contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -53,6 +56,21 @@ static _Thread_local bool is_own;
 bool contexts_is_own_thread(void)
 {
     return is_own;
+}
+
+bool contexts_have_failed(void)
+{
+    return atomic_load_explicit(&contexts.has_failed, memory_order_relaxed);
+}
+
+/* Launches from here on find no pool and count as lost; those in flight do when their context ends.
+ */
+static void fail(void)
+{
+    if (!atomic_exchange(&contexts.has_failed, true)) {
+        message_tell("accesses of kernels are not observed: the thread that takes them from the "
+                     "device can't run");
+    }
 }
 
 static struct timespec after(unsigned milliseconds)
@@ -142,6 +160,7 @@ static void *drain_thread(void *unused)
     int mode = RELAXED;
     is_own = true;
     if (!find_driver(&driver)) {
+        fail();
         pthread_mutex_lock(&contexts.lock);
         contexts.has_thread = false;
         pthread_cond_broadcast(&contexts.passed);
@@ -174,6 +193,12 @@ static void start_thread(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     contexts.has_thread = pthread_create(&thread, &attributes, drain_thread, NULL) == 0;
+    if (!contexts.has_thread) { /* a program's thread-local data may need more than OWN_STACK */
+        pthread_attr_destroy(&attributes);
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        contexts.has_thread = pthread_create(&thread, &attributes, drain_thread, NULL) == 0;
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
 }
@@ -201,6 +226,9 @@ bool contexts_add(CUcontext context)
     if (contexts_find(context)) {
         return true;
     }
+    if (contexts_have_failed()) {
+        return false;
+    }
     pool = pool_create(contexts.api, context, contexts.bytes);
     if (!pool || contexts.api->add_patches_from_file(contexts.patches, context) != SANITIZER_OK) {
         pool_destroy(pool);
@@ -221,16 +249,21 @@ bool contexts_add(CUcontext context)
             start_thread();
         }
     }
+    bool has_failed = i < CONTEXTS && !contexts.has_thread;
     pthread_mutex_unlock(&contexts.lock);
+    if (has_failed) {
+        fail();
+    }
     if (i == CONTEXTS) {
         pool_destroy(pool);
     }
-    return i < CONTEXTS;
+    return i < CONTEXTS && !has_failed;
 }
 
 struct pool *contexts_find(CUcontext context)
 {
-    uint32_t count = atomic_load_explicit(&contexts.count, memory_order_acquire);
+    uint32_t count =
+        contexts_have_failed() ? 0 : atomic_load_explicit(&contexts.count, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++) {
         struct pool *pool = atomic_load_explicit(&contexts.items[i].pool, memory_order_acquire);
         if (pool && contexts.items[i].context == context) {
@@ -246,6 +279,36 @@ void contexts_hurry(void)
     contexts.is_hurried = true;
     pthread_cond_signal(&contexts.wake);
     pthread_mutex_unlock(&contexts.lock);
+}
+
+/* Whether one of the first `below` launches of a pool is not drained yet. A pool goes under the
+ * lock only. */
+static bool is_behind(const uint64_t below[CONTEXTS])
+{
+    bool is_behind = false;
+    pthread_mutex_lock(&contexts.lock);
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        struct pool *pool = atomic_load(&contexts.items[i].pool);
+        is_behind = is_behind || (pool && pool_has_below(pool, below[i]));
+    }
+    pthread_mutex_unlock(&contexts.lock);
+    return is_behind;
+}
+
+void contexts_wait(unsigned milliseconds)
+{
+    struct timespec pause = {0, 500000};
+    uint64_t below[CONTEXTS] = {0}, limit = pool_now_ms() + milliseconds;
+    pthread_mutex_lock(&contexts.lock);
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        struct pool *pool = atomic_load(&contexts.items[i].pool);
+        below[i] = pool ? pool_count(pool) : 0;
+    }
+    pthread_mutex_unlock(&contexts.lock);
+    while (!contexts_have_failed() && is_behind(below) && pool_now_ms() < limit) {
+        contexts_hurry();
+        nanosleep(&pause, NULL);
+    }
 }
 
 /* Takes a pool from the thread, which must have opened its stream. False: it did not, or is held up
@@ -330,6 +393,7 @@ void contexts_forget(void)
 {
     pthread_mutex_init(&contexts.lock, NULL);
     contexts.has_thread = false;
+    atomic_store(&contexts.has_failed, false);
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         atomic_store(&contexts.items[i].pool, NULL);
     }

@@ -11,6 +11,9 @@ void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, con
 /* Loads the patches into a context and makes its pool, if that was not done. False: nothing can be
  * observed there, so far. */
 bool contexts_add(CUcontext context);
+/* Whether nothing can be drained in this process, which was told; contexts_add answers false then.
+ */
+bool contexts_have_failed(void);
 /* Drains what can be had in limited time; the rest is lost. */
 void contexts_remove(CUcontext context);
 /* NULL: nothing is observed in this context. Valid until contexts_remove. */
@@ -18,6 +21,8 @@ struct pool *contexts_find(CUcontext context);
 
 /* Asks the thread to drain soon. */
 void contexts_hurry(void);
+/* Waits until all that was launched before is drained, or for so long. */
+void contexts_wait(unsigned milliseconds);
 /* The same as contexts_remove, for all, at the end of the process; the thread ends. */
 void contexts_finish(void);
 /* True on the thread that drains. */

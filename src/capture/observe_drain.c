@@ -110,6 +110,18 @@ static bool copy_places(struct drain *drain, uint64_t from, uint64_t to, bool is
     return true;
 }
 
+/* A claim is given up: whose it is is not known, but that launch has not ended, else it were
+ * written. */
+static void doubt_running(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->record_count; i++) {
+        struct pool_launch *launch = &pool->launches[i];
+        launch->is_short = launch->is_short || (launch->is_running && !launch->is_done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 /* Hands the pages that were claimed since the last drain to their launches. */
 static void read_claims(struct drain *drain)
 {
@@ -130,13 +142,15 @@ static void read_claims(struct drain *drain)
             }
             continue;
         }
-        /* A claim whose writer a fault has stopped leaks its page. */
         if (place->what != 0 && place->launch < pool->record_count) {
             struct pool_page page = {place->what, place->page};
             drain->is_short =
                 !VEC_PUSH(&pool->launches[place->launch].pages, page) || drain->is_short;
+        } else {
+            doubt_running(pool); /* and its page is leaked */
         }
         pool->head_seen++;
+        tries = 0;
     }
 }
 
@@ -362,7 +376,8 @@ static void run_drain(struct drain *drain)
     tell_pages(drain);
     for (size_t i = 0; i < drain->done.count; i++) {
         uint32_t index = drain->done.items[i];
-        if (is_lost(pool, index) || drain->has_failed || drain->is_short) {
+        if (is_lost(pool, index) || pool->launches[index].is_short || drain->has_failed ||
+            drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);
         }
         tell_closed(drain->sink, pool->launches[index].op);
@@ -401,6 +416,17 @@ uint32_t pool_in_flight(struct pool *pool)
     uint32_t count = pool->running;
     pthread_mutex_unlock(&pool->lock);
     return count;
+}
+
+bool pool_has_below(struct pool *pool, uint64_t below)
+{
+    bool has = false;
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->record_count && pool->running > 0 && !has; i++) {
+        has = pool->launches[i].is_running && pool->launches[i].number < below;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return has;
 }
 
 void pool_give_up(struct pool *pool, struct ssan_sink *sink)

@@ -179,9 +179,16 @@ void observe_modules_remove(CUmodule handle)
 static struct function *find_function(struct observe_module *module, const char *name)
 {
     uint64_t *found = map_find(&module->by_name, hash_name(name));
-    return found && strcmp(module->functions.items[*found].name, name) == 0
-               ? &module->functions.items[*found]
-               : NULL;
+    if (found && strcmp(module->functions.items[*found].name, name) == 0) {
+        return &module->functions.items[*found];
+    }
+    /* another name has the same hash */
+    for (size_t i = 0; found && i < module->functions.count; i++) {
+        if (strcmp(module->functions.items[i].name, name) == 0) {
+            return &module->functions.items[i];
+        }
+    }
+    return NULL;
 }
 
 static uint64_t pc_of(const struct observe_module *module, const char *name)
@@ -210,6 +217,7 @@ static struct observed_kernel *create_kernel(const struct sanitizer_launch_data 
     kernel->module = (void *)(uintptr_t)*found;
     struct function *function = find_function(kernel->module, launch->name);
     if (function) {
+        kernel->is_known = kernel->module->is_read;
         kernel->flags = function->flags;
         if (function->flags & CUBIN_CALLS) {
             kernel->flags |= kernel->module->called_flags;

@@ -223,6 +223,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel
         launch->number = pool->launch_count++;
         launch->is_running = true;
         launch->is_done = false;
+        launch->is_short = false;
         pool->running++;
         pool->begun[pool->begun_count++] = launch->number;
         *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;

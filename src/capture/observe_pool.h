@@ -27,6 +27,7 @@ struct pool_launch {
     uint32_t stream; /* index */
     bool is_running; /* its record is not free */
     bool is_done;    /* being drained */
+    bool is_short;   /* a claim that may be its own was not read */
     VEC(struct pool_page) pages;
 };
 
@@ -131,6 +132,8 @@ void pool_wait(struct pool *pool, unsigned milliseconds);
 uint32_t pool_drain(struct pool *pool, struct ssan_sink *sink);
 /* How many launches are in flight, or ended and not drained yet. */
 uint32_t pool_in_flight(struct pool *pool);
+/* Whether one of the first `below` launches is. */
+bool pool_has_below(struct pool *pool, uint64_t below);
 /* Whatever is still in flight is lost: told as such. */
 void pool_give_up(struct pool *pool, struct ssan_sink *sink);
 

@@ -212,7 +212,11 @@ static void candidates(void **state)
         .module = data.module, .function = (CUfunction)(uintptr_t)16, .name = "k"};
     bool is_new = false;
     struct observed_kernel *kernel = observe_kernel_find(&launch, "k", &is_new);
-    assert_true(kernel && is_new && observe_kernel_has_lines(kernel));
+    assert_true(kernel && is_new && observe_kernel_has_lines(kernel) && kernel->is_known);
+    struct sanitizer_launch_data unknown = {
+        .module = data.module, .function = (CUfunction)(uintptr_t)24, .name = "not there"};
+    const struct observed_kernel *stranger = observe_kernel_find(&unknown, "not there", &is_new);
+    assert_true(stranger && !stranger->is_known);
     assert_ptr_equal(observe_kernel_find(&launch, "k", &is_new), kernel);
     assert_false(is_new);
     const struct {
