@@ -123,6 +123,10 @@ static bool check_gpu_parts(bool needed)
     row("device patches", state_of(found, needed),
         found ? path : "'make capture' builds them with nvcc: without them accesses are not seen");
     good &= found;
+    found = gpu_find_gate(path);
+    row("device gate", state_of(found, needed),
+        found ? path : "'make capture' builds it: --gate and witness --device gpu need it");
+    good &= found;
     found = gpu_find_sanitizer(path, &err) == SSAN_OK;
     detail_rows("Sanitizer", state_of(found, needed), found ? path : err.text);
     return good && found;

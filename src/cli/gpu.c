@@ -248,15 +248,25 @@ enum ssan_status gpu_find_capture(char path[GPU_PATH_ROOM], struct ssan_error *e
                      "streamsan again");
 }
 
-bool gpu_find_patches(char path[GPU_PATH_ROOM])
+static bool find_code(const char *name, char path[GPU_PATH_ROOM])
 {
     char folder[4000];
     if (!place_library(folder, sizeof folder)) {
         path[0] = '\0';
         return false;
     }
-    snprintf(path, GPU_PATH_ROOM, "%s/patches.fatbin", folder);
+    snprintf(path, GPU_PATH_ROOM, "%s/%s", folder, name);
     return access(path, R_OK) == 0;
+}
+
+bool gpu_find_patches(char path[GPU_PATH_ROOM])
+{
+    return find_code("patches.fatbin", path);
+}
+
+bool gpu_find_gate(char path[GPU_PATH_ROOM])
+{
+    return find_code("gate.fatbin", path);
 }
 
 enum ssan_status gpu_check_driver(char version[64], struct ssan_error *err)

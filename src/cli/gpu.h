@@ -36,6 +36,8 @@ enum ssan_status gpu_find_capture(char path[GPU_PATH_ROOM], struct ssan_error *e
 enum ssan_status gpu_find_sanitizer(char path[GPU_PATH_ROOM], struct ssan_error *err);
 /* Whether the device code that observes accesses is there; `path` is where it is looked for. */
 bool gpu_find_patches(char path[GPU_PATH_ROOM]);
+/* The same for the device code that holds kernels (--gate). */
+bool gpu_find_gate(char path[GPU_PATH_ROOM]);
 /* SSAN_MISSING when the driver is too old. One that can't be told is taken; `version` is then "".
  */
 enum ssan_status gpu_check_driver(char version[64], struct ssan_error *err);

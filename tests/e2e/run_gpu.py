@@ -175,7 +175,7 @@ def disk_bound():
 
 
 def doctor():
-    expect(["doctor"], 69, "device patches   missing", "capture.so", "make capture")
+    expect(["doctor"], 69, "device patches   missing", "device gate      missing", "capture.so", "make capture")
     expect(["doctor"], 69, "CUDA_LAUNCH_BLOCKING is set", env={"CUDA_LAUNCH_BLOCKING": "1"})
 
 
