@@ -57,7 +57,7 @@ const char *diagnosis_limit_word(enum diagnosis_limit limit)
 bool report_explains(const struct report *report)
 {
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (report->findings[i]->severity != SEVERITY_ADVICE) {
+        if (report->findings[i]->severity == SEVERITY_ERROR) {
             return true;
         }
     }

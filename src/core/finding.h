@@ -331,8 +331,8 @@ struct report {
 };
 
 void report_finish(struct report *report);
-/* Whether the report has an error or a warning, hidden ones included, that can be why a result is
- * wrong. */
+/* Whether the report has an error, hidden ones included, that can be why a result is wrong. A
+ * warning is of order that the device keeps, or not sure. */
 bool report_explains(const struct report *report);
 
 #endif

@@ -361,6 +361,9 @@ def unexplained():
     said = " ".join(done.stderr.split())
     check(done.returncode == 67 and "no finding explains it" in said and "SSAN_HOST_WRITE" in said, f"exit {done.returncode}\n{done.stderr}")
     check(done.stderr.splitlines()[-1].startswith("streamsan: incomplete: no error, but no finding explains the wrong result"), done.stderr)
+    result = witness(ours("host_refill", "-DWARNED"), "--bisect")
+    check([f["severity"] for f in result.report["findings"]] == ["warning"], f"one warning\n{result.about()}")
+    check(result.code == 67 and result.verdict == "incomplete" and result.report["diagnosis"]["cured"], f"a warning explains nothing\n{result.about()}")
 
 
 def said_early():

@@ -1,4 +1,5 @@
-/* The host fills a page-locked buffer again while the copy out of it may still have to run, and announces nothing. */
+/* The host fills a page-locked buffer again while the copy out of it may still have to run, and announces nothing.
+ * WARNED: beside that, a warning that has nothing to do with it. */
 #include "../programs/common.h"
 
 static __global__ void sum(const int *in, int *out)
@@ -22,6 +23,12 @@ int main(void)
         CK(cudaMemcpyAsync(in, staging, 64 * sizeof *in, cudaMemcpyHostToDevice, stream));
         sum<<<1, 1, 0, stream>>>(in, out + turn);
     }
+#ifdef WARNED
+    int *other;
+    CK(cudaMalloc((void **)&other, BYTES));
+    fill<<<GRID, 256, 0, stream>>>(other, 1);
+    CK(cudaFree(other));
+#endif
     CK(cudaStreamSynchronize(stream));
     CK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
     printf("%d %d\n", result[0], result[1]);
