@@ -1,8 +1,8 @@
 /* Drops every site alone, looks for what covers the redundant ones, then for the largest set.
  *
  * Verdicts are the engine's: a site is load-bearing when the trace without it has an error or a
- * warning that the trace as it is has not. Cost: one re-run for each site, one without any, and
- * those of the search. */
+ * warning that the trace as it is has not, or more instances of one. Cost: one re-run for each
+ * site, one without any, and those of the search. */
 #include "audit/audit.h"
 
 #include "audit/accident.h"

@@ -45,6 +45,8 @@ struct audit_site {
     size_t stream_count, event_count;
     struct finding *const *protects; /* load-bearing: what the trace has without it, the gravest of
                                         each pair of operations */
+    const uint64_t *known; /* of each of `protects`: instances that the trace has as it is; its
+                              count is of those that the loss adds */
     size_t protect_count;
     size_t more_count;                /* further ones that were not kept */
     enum audit_why why;               /* redundant */

@@ -1,6 +1,8 @@
 /* One engine for each question, fed with the whole trace and the calls that it is to ignore.
  *
- * Advice counts for nothing: a wait that is gone can't be advised on. Naive model: check the trace
+ * Advice counts for nothing: a wait that is gone can't be advised on. Of what the trace has already
+ * the instances are counted: a pair of operations loses its order for all its bytes or not at all,
+ * so order that is lost shows as a new key or as one more pair. Naive model: check the trace
  * of a program without those calls. Cost: O(trace). */
 #include "audit/rerun.h"
 
@@ -17,10 +19,29 @@ enum severity rerun_severity(const struct rerun *rerun, const struct hazard *haz
     return rerun->options->order_documented ? hazard->documented : hazard->severity;
 }
 
+/* Adds up the errors and warnings of each key. False when out of memory. */
+static bool add_counts(const struct rerun *rerun, const struct engine *engine, struct map *counts)
+{
+    size_t count;
+    const struct hazard *hazards = engine_hazards(engine, &count);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = hazard_key(rerun->history, &hazards[i]);
+        const uint64_t *so_far = map_find(counts, key);
+        if (rerun_severity(rerun, &hazards[i]) != SEVERITY_ADVICE &&
+            !map_set(counts, key, (so_far ? *so_far : 0) + hazards[i].count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool rerun_init(struct rerun *rerun, const struct engine *engine)
 {
     size_t count;
     const struct hazard *hazards = engine_hazards(engine, &count);
+    if (!add_counts(rerun, engine, &rerun->counts)) {
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         const uint64_t key = hazard_key(rerun->history, &hazards[i]);
         const uint64_t severity = (uint64_t)rerun_severity(rerun, &hazards[i]) + 1;
@@ -34,6 +55,7 @@ bool rerun_init(struct rerun *rerun, const struct engine *engine)
 
 void rerun_finish(struct rerun *rerun)
 {
+    map_finish(&rerun->counts);
     map_finish(&rerun->known);
 }
 
@@ -90,9 +112,25 @@ static bool is_fresh(const struct rerun *rerun, const struct hazard *hazard, uin
     return severity != SEVERITY_ADVICE && (!known || *known <= (uint64_t)severity);
 }
 
+/* Whether what the trace as it is has already has more instances in the run; `fresh` then tells how
+ * many there are, and how many more. Told once for each key. */
+static bool is_more(const struct rerun *rerun, const struct map *counts, struct fresh *fresh)
+{
+    uint64_t *now = map_find(counts, fresh->key);
+    const uint64_t *known = map_find(&rerun->counts, fresh->key);
+    if (fresh->severity == SEVERITY_ADVICE || !now || !known || *now <= *known) {
+        return false;
+    }
+    fresh->known = *known;
+    fresh->hazard.count = *now - *known;
+    *now = *known;
+    return true;
+}
+
 /* What the run has and the trace as it is has not. False when out of memory. */
-static bool compare(struct rerun *rerun, const struct engine *engine, bool *found,
-                    struct fresh_list *fresh, size_t keep)
+static bool compare_counts(struct rerun *rerun, const struct engine *engine,
+                           const struct map *counts, bool *found, struct fresh_list *fresh,
+                           size_t keep)
 {
     size_t count;
     const struct hazard *hazards = engine_hazards(engine, &count);
@@ -101,7 +139,7 @@ static bool compare(struct rerun *rerun, const struct engine *engine, bool *foun
         struct fresh one = {.hazard = hazards[i],
                             .key = hazard_key(rerun->history, &hazards[i]),
                             .severity = rerun_severity(rerun, &hazards[i])};
-        if (!is_fresh(rerun, &hazards[i], one.key)) {
+        if (!is_fresh(rerun, &hazards[i], one.key) && !is_more(rerun, counts, &one)) {
             continue;
         }
         *found = true;
@@ -114,6 +152,16 @@ static bool compare(struct rerun *rerun, const struct engine *engine, bool *foun
         }
     }
     return true;
+}
+
+static bool compare(struct rerun *rerun, const struct engine *engine, bool *found,
+                    struct fresh_list *fresh, size_t keep)
+{
+    struct map counts = {0};
+    const bool ok = add_counts(rerun, engine, &counts) &&
+                    compare_counts(rerun, engine, &counts, found, fresh, keep);
+    map_finish(&counts);
+    return ok;
 }
 
 bool rerun_fresh_keys(const struct rerun *rerun, const struct engine *engine, struct map *keys)

@@ -11,6 +11,7 @@ struct rerun {
     const struct audit_options *options;
     struct arena *arena; /* of the bytes of what is kept */
     struct map known;    /* hazard_key -> gravest severity + 1 in the trace as it is */
+    struct map counts;   /* hazard_key -> errors and warnings there, dynamic repeats too */
     uint64_t runs;
 };
 
@@ -30,8 +31,8 @@ bool drops_add(struct drops *drops, uint64_t position);
 void drops_sort(struct drops *drops);
 
 /* Reads the trace without `drops` (sorted here). *found: whether it gives an error or a warning
- * that the trace as it is does not give, or gives less gravely; `fresh`, where not NULL, gets
- * them, at most `keep`. SSAN_NO_MEMORY; SSAN_IO where it can't be read again. */
+ * that the trace as it is does not give, gives less gravely, or gives less often; `fresh`, where
+ * not NULL, gets them, at most `keep`. SSAN_NO_MEMORY; SSAN_IO where it can't be read again. */
 enum ssan_status rerun_without(struct rerun *rerun, struct drops *drops, bool *found,
                                struct fresh_list *fresh, size_t keep, struct ssan_error *err);
 
@@ -41,8 +42,8 @@ enum ssan_status rerun_judge(struct rerun *rerun, struct ssan_source *source,
                              const struct edit *edits, size_t edit_count, struct engine **engine,
                              struct ssan_error *err);
 
-/* The keys of what an engine has and the trace as it is has not (keys -> 1). For sources that keep
- * the positions of events. False when out of memory. */
+/* The keys of what an engine has and the trace as it is has not (keys -> 1); more instances of what
+ * it has are none. For sources that keep the positions of events. False when out of memory. */
 bool rerun_fresh_keys(const struct rerun *rerun, const struct engine *engine, struct map *keys);
 
 enum severity rerun_severity(const struct rerun *rerun, const struct hazard *hazard);

@@ -5,11 +5,12 @@
 
 #include "core/explain_history.h"
 
-/* A hazard that the trace did not have, or less gravely. */
+/* A hazard that the trace did not have, less gravely, or less often. */
 struct fresh {
     struct hazard hazard; /* its bytes lie in the report's arena */
     uint64_t key;
     enum severity severity;
+    uint64_t known; /* instances that the trace has; hazard.count are those that are added */
 };
 
 struct fresh_list {

@@ -18,7 +18,7 @@ struct told {
     const struct fresh *fresh;
     struct pair pair;
     uint64_t pair_key, block;
-    uint64_t count;
+    uint64_t count, known; /* instances: added, and there already */
 };
 
 struct telling {
@@ -63,7 +63,8 @@ static bool group(struct telling *telling, size_t index)
                            .block = hazard_has_block(&fresh->hazard)
                                         ? hazard_block(history, &fresh->hazard)
                                         : UINT64_MAX,
-                           .count = fresh->hazard.count};
+                           .count = fresh->hazard.count,
+                           .known = fresh->known};
         size_t at = 0;
         while (at < count && !is_same(&told[at], &one)) {
             at++;
@@ -72,9 +73,11 @@ static bool group(struct telling *telling, size_t index)
             told[count++] = one;
         } else if (is_graver(fresh, told[at].fresh)) {
             one.count += told[at].count;
+            one.known += told[at].known;
             told[at] = one;
         } else {
             told[at].count += one.count;
+            told[at].known += one.known;
         }
     }
     telling->counts[index] = count;
@@ -224,6 +227,7 @@ static bool fill_site(struct telling *telling, struct audit_site *out, size_t in
     struct arena *arena = &telling->audit->report.arena;
     const size_t count = telling->counts[index];
     struct finding **protects = arena_alloc(arena, (count + 1) * sizeof *protects);
+    uint64_t *known = arena_alloc(arena, (count + 1) * sizeof *known);
     struct audit_cover *covers = arena_alloc(arena, (site->covers.count + 1) * sizeof *covers);
     *out = (struct audit_site){
         .op = tables_op(&telling->tables, site->calls.items[0]),
@@ -234,13 +238,15 @@ static bool fill_site(struct telling *telling, struct audit_site *out, size_t in
         .calls = site->calls.count,
         .blocked_ns = site->blocked_ns,
         .protects = protects,
+        .known = known,
         .more_count = site->fresh.more,
         .why = (enum audit_why)site->why,
         .covers = covers,
     };
-    bool ok = protects && covers && fill_objects(telling, out, site);
+    bool ok = protects && known && covers && fill_objects(telling, out, site);
     for (size_t i = 0; ok && i < count; i++) {
         protects[i] = make_finding(telling, &telling->told[index][i]);
+        known[i] = telling->told[index][i].known;
         out->protect_count += protects[i] != NULL;
         ok = protects[i] != NULL;
     }

@@ -23,7 +23,8 @@ static const char *why_word(enum audit_why why)
 }
 
 /* A finding that the trace has without a call: no fix, no id. */
-static json_t *protected_object(struct json_build *build, const struct finding *finding)
+static json_t *protected_object(struct json_build *build, const struct finding *finding,
+                                uint64_t known)
 {
     json_t *object = json_object();
     json_put(build, object, "rule", json_string(check_info(finding->check)->id));
@@ -36,6 +37,7 @@ static json_t *protected_object(struct json_build *build, const struct finding *
     json_put(build, object, "first", json_side(build, &finding->first));
     json_put(build, object, "then", json_side(build, &finding->then));
     json_put(build, object, "count", json_number(finding->count));
+    json_put(build, object, "known", json_number(known));
     return object;
 }
 
@@ -64,7 +66,7 @@ static json_t *site_object(struct json_build *build, const struct audit_site *si
         json_add(build, events, json_event_id(report, site->events[i]));
     }
     for (size_t i = 0; i < site->protect_count; i++) {
-        json_add(build, protects, protected_object(build, site->protects[i]));
+        json_add(build, protects, protected_object(build, site->protects[i], site->known[i]));
     }
     json_put(build, object, "at", json_place(build, &op->at));
     json_put(build, object, "call", json_text(op->call));

@@ -104,9 +104,10 @@ static void add_side(struct strbuf *out, const struct report *report,
 }
 
 static void add_pair(struct strbuf *out, const struct audit *audit, const struct audit_site *site,
-                     const struct finding *finding, bool first)
+                     size_t index)
 {
     const struct report *report = &audit->report;
+    const struct finding *finding = site->protects[index];
     const char *here = words_op(report, site->op)->at.file;
     struct strbuf text = {0};
     if (finding->buffer < 0) {
@@ -119,7 +120,11 @@ static void add_pair(struct strbuf *out, const struct audit *audit, const struct
     }
     strbuf_printf(&text, " [%s%s]", finding->severity == SEVERITY_WARNING ? "warning " : "",
                   check_info(finding->check)->id);
-    layout_wrap(out, first ? "protects" : NULL, strbuf_text(&text));
+    if (site->known[index] > 0) {
+        strbuf_printf(&text, ", %" PRIu64 " more than the %" PRIu64 " that the trace has",
+                      finding->count, site->known[index]);
+    }
+    layout_wrap(out, index == 0 ? "protects" : NULL, strbuf_text(&text));
     out->failed |= text.failed;
     strbuf_finish(&text);
 }
@@ -131,7 +136,7 @@ static void add_protects(struct strbuf *out, const struct audit *audit,
     struct strbuf text = {0};
     size_t i;
     for (i = 0; i < site->protect_count && i < limit; i++) {
-        add_pair(out, audit, site, site->protects[i], i == 0);
+        add_pair(out, audit, site, i);
     }
     if (i < site->protect_count || site->more_count > 0) {
         strbuf_printf(&text, "and %zu more", site->protect_count - i + site->more_count);
@@ -240,7 +245,7 @@ static void add_together(struct strbuf *out, const struct audit *audit)
             strbuf_puts(out, shown++ == 0 ? ": " : ", ");
             words_place_full(out, &words_op(&audit->report, site->op)->at);
             strbuf_printf(out, " %s%s", call_name(audit, site),
-                          site->by_accident ? " (by accident)" : "");
+                          site->by_accident ? " (by accident: better kept)" : "");
         }
     }
     strbuf_puts(out, audit->together_exact

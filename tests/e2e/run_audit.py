@@ -5,6 +5,7 @@ A synchronisation call is load-bearing if and only if the run without it gives a
 of the case programs are load-bearing and how many redundant.
 """
 import json
+import math
 import os
 import pathlib
 import re
@@ -118,12 +119,15 @@ def seed_three_ways():
 
 
 def grave(report):
-    """Ids of errors and warnings, folded ones too (those have none: their rule and sides)."""
-    ids = set()
+    """{id: instances} of errors and warnings, folded ones too (those have no id and no count: their rule and sides, once)."""
+    found = {}
     for top in report["findings"]:
-        ids |= {top["id"]} if top["severity"] != "advice" else set()
-        ids |= {(f["rule"], f["buffer"], f["first"]["op"], f["then"]["op"]) for f in top["folded"] if f["severity"] != "advice"}
-    return ids
+        if top["severity"] != "advice":
+            found[top["id"]] = top["count"]
+        for f in top["folded"]:
+            if f["severity"] != "advice":
+                found[f["rule"], f["buffer"], f["first"]["op"], f["then"]["op"]] = 1
+    return found
 
 
 def place(site):
@@ -131,13 +135,13 @@ def place(site):
 
 
 def ignored(binary, sites, known):
-    """Whether a run in which these calls do nothing has errors or warnings that the run as it is has not."""
+    """Whether a run in which these calls do nothing has errors or warnings that the run as it is has not, or more often."""
     result = harness.run(binary, *(word for site in sites for word in ("--ignore", place(site))))
     check(result.report, f"no report\n{result.about()}")
     calls = {place(site) for site in sites}
     left = {f"{o['at']['file']}:{o['at']['line']}" for o in result.report["operations"] if o["kind"] == "wait" and o["at"]}
     check(not calls & left, f"calls that were to be ignored were made: {calls & left}")
-    return bool(grave(result.report) - known)
+    return any(count > known.get(key, 0) for key, count in grave(result.report).items())
 
 
 def agrees_with_runs(binary, audit):
@@ -194,8 +198,10 @@ def covered(audit, site, word):
 
 def program(path):
     binary = build_once(pathlib.Path(WORK.name) / path.stem, "-g", path)
-    trace, said = kept(binary), marks(path)
-    audit = audited(trace)
+    text, said = path.read_text(encoding="utf-8"), marks(path)
+    code = 66 if "// ERRORS\n" in text else 0
+    trace = kept(binary, code=code)
+    audit = audited(trace, code=code)
     sites = {line: words for line, words in said.items() if words[0] in ("load-bearing", "redundant")}
     check({s["at"]["line"]: s["verdict"] for s in audit["sites"]} == {line: words[0] for line, words in sites.items()},
           f"expected {sites}, got {[(s['at']['line'], s['verdict'], s['protects']) for s in audit['sites']]}")
@@ -204,10 +210,12 @@ def program(path):
         check(site["by_accident"] == ("by-accident" in words), f"line {site['at']['line']}: by_accident {site['by_accident']}")
         if words[1:2] == ["covered"]:
             check(covered(audit, site, words[2]), f"line {site['at']['line']} is {site['why']} by {site['covers']}, not covered by {words[2]}")
+        if words[1:2] == ["more"]:
+            added = [(p["count"], p["known"]) for p in site["protects"]]
+            check(all(count > 0 and known > 0 for count, known in added), f"line {site['at']['line']} adds {added}")
     expected = {line: sorted(words[1:]) for line, words in said.items() if words[0] == "accident"}
     check(accidents(audit) == expected, f"by accident: {accidents(audit)}, expected {expected}")
     agrees_with_runs(binary, audit)
-    text = path.read_text(encoding="utf-8")
     together = re.search(r"^// TOGETHER (\d+) of (\d+)$", text, re.M)
     if together:
         check((audit["summary"]["together"], audit["summary"]["redundant"]) == (int(together[1]), int(together[2]))
@@ -250,8 +258,8 @@ def listing_without(text, at):
     return "\n".join(kept_rows) + "\n"
 
 
-def judged(listing, options):
-    """{check, both places, allocation: severity} of the errors and warnings of a listing."""
+def judged(listing, options, folded):
+    """{check, both places, allocation: (severity, instances)} of the errors and warnings of a listing; a folded one counts as `folded`."""
     report = pathlib.Path(f"{listing}.json")
     done = execute([TOOL, "check", "--format", "json", "--output", report, *options, listing])
     check(done.returncode in (0, 66, 67), f"check: exit {done.returncode}\n{done.stderr}")
@@ -262,7 +270,8 @@ def judged(listing, options):
     for f in (g for top in parsed["findings"] for g in (top, *top["folded"])):
         if f["severity"] != "advice":
             key = (f["rule"], ops.get(f["first"]["op"]), ops.get(f["then"]["op"]), blocks.get(f["buffer"]))
-            found[key] = max(found.get(key, 0), 1 + (f["severity"] == "error"))
+            severity, count = found.get(key, (0, 0))
+            found[key] = (max(severity, 1 + (f["severity"] == "error")), count + f.get("count", folded))
     return found
 
 
@@ -276,10 +285,10 @@ def litmus(part, options):
         check(done.returncode in (0, 66, 67), f"{path.name}: exit {done.returncode}\n{done.stderr}")
         text, shorter = path.read_text(encoding="utf-8"), folder / path.name
         shorter.write_text(text, encoding="utf-8")
-        known = judged(shorter, options)
+        known = judged(shorter, options, math.inf)
         for site in (s for s in json.loads(done.stdout)["sites"] if s["at"]):
             shorter.write_text(listing_without(text, place(site)), encoding="utf-8")
-            more = any(severity > known.get(key, 0) for key, severity in judged(shorter, options).items())
+            more = any(now > before for key, facts in judged(shorter, options, 1).items() for now, before in zip(facts, known.get(key, (0, 0))))
             check(more == (site["verdict"] == "load-bearing"), f"{path.name}: {place(site)} is {site['verdict']}, "
                   f"but without it there is {'more' if more else 'no more'} to report")
             calls, carries = calls + 1, carries + more

@@ -40,6 +40,7 @@ static void one_wait_carries(void **state)
     const struct audit_site *site = at(&audit, 12);
     assert_true(site->load_bearing && site->is_wait);
     assert_int_equal(site->protect_count, 1);
+    assert_int_equal(site->known[0], 0);
     assert_int_equal(site->protects[0]->check, CHECK_RAW);
     assert_string_equal(audit.report.buffers[site->protects[0]->buffer].name, "buffer #1");
     assert_int_equal(audit.report.ops[site->protects[0]->first.op].at.line, 10);
@@ -97,6 +98,34 @@ static void a_loop_is_one_site(void **state)
     assert_true(at(&audit, 12)->load_bearing);
     assert_true(at(&audit, 14)->load_bearing); /* the next write must not overtake the read */
     assert_int_equal(at(&audit, 14)->blocked_ns, 500);
+    audit_finish(&audit);
+}
+
+/* Where the trace has an error at the same places, the loss of a wait shows in its instances. */
+static void more_instances_count(void **state)
+{
+    struct listing l;
+    struct audit audit = {0};
+    (void)state;
+    l_begin(&l);
+    l_world(&l, 2, 2);
+    for (unsigned i = 0; i < 3; i++) { /* the event of the second turn is never recorded */
+        l_kernel(&l, 1, "write", 0x10000 + 0x1000 * i, 10);
+        if (i != 1) {
+            l_event(&l, "record", 1, 1, 11);
+        }
+        l_event(&l, "wait", 2, i == 1 ? 2 : 1, 12);
+        l_kernel(&l, 2, "read", 0x10000 + 0x1000 * i, 13);
+    }
+    l_event(&l, "wait", 2, 1, 14); /* a second time, with nothing behind it */
+    l_audit(&l, &audit, &plain);
+    const struct audit_site *site = at(&audit, 12);
+    assert_true(site->load_bearing && !site->together);
+    assert_int_equal(site->protect_count, 1);
+    assert_int_equal(site->known[0], 1);
+    assert_int_equal(site->protects[0]->count, 2);
+    assert_false(at(&audit, 14)->load_bearing);
+    assert_int_equal(audit.together, 1);
     audit_finish(&audit);
 }
 
@@ -399,6 +428,7 @@ int main(void)
         cmocka_unit_test(one_wait_carries),
         cmocka_unit_test(two_of_three_can_go),
         cmocka_unit_test(a_loop_is_one_site),
+        cmocka_unit_test(more_instances_count),
         cmocka_unit_test(reasons),
         cmocka_unit_test(advice_counts_for_nothing),
         cmocka_unit_test(an_early_end_is_told),
