@@ -104,7 +104,7 @@ def seen_in(report, findings):
     """What there is instead, a line each."""
     names = {b["id"]: b["name"] for b in report["buffers"]}
     return "".join(f"  seen: {f['severity']} {f['rule']} {names.get(f['buffer'])!r} "
-                   + " ".join(f"[{r['begin']},{r['end']})" for r in f["ranges"]) + f" {f['message']}\n" for f in findings)
+                   + " ".join(f"[{r['begin']},{r['end']})" for r in f["ranges"]) + f" {f.get('message', '')}\n" for f in findings)
 
 
 def holds(program, block, *schedule):

@@ -83,7 +83,7 @@ def training():
     result = python_run(OURS / "train_loop.py", "fixed")
     check(result.report is not None and re.search(r"^steps=50 falls=True$", result.out, re.M), f"the loop did not run\n{result.about()}")
     check(not result.findings(("error",)), f"an error in a plain training loop\n{result.about()}")
-    possible = [f["message"] for top in result.report["findings"] for f in [top, *top["folded"]] if f["sureness"] == "possible"]
+    possible = [f.get("message", f["rule"]) for top in result.report["findings"] for f in [top, *top["folded"]] if f.get("sureness") == "possible"]
     print(f"training loop: {len(possible)} possible", *possible, sep="\n  ", flush=True)
     check(len(possible) <= POSSIBLE_AT_MOST, f"{len(possible)} possible\n{result.about()}")
     check(result.code in (0, 67), f"exit {result.code}\n{result.about()}")

@@ -180,7 +180,7 @@ def doctor():
 
 
 def main():
-    tally = Tally("gpu")
+    tally = Tally("gpu-choice")
     for function in (environment, plan, virtual_environment, refused, missing, toolkits, report, live, disk_bound, doctor):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
