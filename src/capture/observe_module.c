@@ -47,7 +47,8 @@ static struct {
     const struct observe_plan *plan;
     const char *session;
     struct ssan_sink *sink;
-    struct map modules, kernels; /* by handle: pointers */
+    struct map modules, kernels;     /* by handle: pointers */
+    struct observed_kernel *retired; /* launches in flight may name them still */
     uint32_t next_id, saved;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -170,6 +171,8 @@ void observe_modules_remove(CUmodule handle)
             struct observed_kernel *kernel = (void *)(uintptr_t)value;
             if (kernel->module == module) {
                 map_remove(&registry.kernels, key);
+                kernel->next_retired = registry.retired;
+                registry.retired = kernel;
             }
         }
     }

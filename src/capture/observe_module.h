@@ -22,6 +22,7 @@ struct observed_kernel {
     bool is_listed; /* the plan's `kernel` lines let it be observed */
     uint32_t parameter_count;
     const struct observe_parameter *parameters; /* NULL: not asked for yet, or unknown */
+    struct observed_kernel *next_retired;       /* of a module that is gone */
 };
 
 struct observe_parameter {

@@ -17,7 +17,7 @@ struct fake_stream {
     struct fake_context *context;
     bool is_default; /* has no handle of the driver's: told as NULL */
     unsigned int flags;
-    uint64_t last;              /* item submitted last */
+    _Atomic uint64_t last;      /* item submitted last; any thread looks */
     struct fake_graph *capture; /* being captured into, or NULL */
     struct fake_stream *next;   /* of the context's, or free */
 };
