@@ -348,24 +348,10 @@ bool handles_find_object(const void *handle, CUcontext context, struct caller ca
     return *id != 0;
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0, word = 0;
-    size_t length = strlen(text);
-    for (size_t i = 0; i < length; i++) {
-        word = word << 8 | (unsigned char)text[i];
-        if (i % 8 == 7) {
-            hash = hash_mix(hash, word);
-            word = 0;
-        }
-    }
-    return hash_mix(hash_mix(hash, word), length);
-}
-
 /* Made once. */
 const char *handles_name(const char *mangled)
 {
-    uint64_t hash = hash_text(mangled);
+    uint64_t hash = hash_bytes(0, mangled, strlen(mangled));
     const uint64_t *first = map_find(&tables.names, hash);
     struct kernel_name *head = first ? (struct kernel_name *)(uintptr_t)*first : NULL;
     struct kernel_name *made;

@@ -98,14 +98,6 @@ static void read_build_id(const struct dl_phdr_info *info, char *text, size_t ro
     }
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++) {
-        hash = hash_mix(hash, (unsigned char)*text);
-    }
-    return hash_mix(hash, 256);
-}
-
 static bool begins_with(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;
@@ -156,7 +148,8 @@ static uint32_t identify(const struct dl_phdr_info *info)
     const char *path = info->dlpi_name, *slash;
     set_extent(info, &made);
     read_build_id(info, build_id, sizeof build_id);
-    made.identity = hash_text(hash_text(0, build_id), path ? path : "");
+    made.identity = hash_bytes(hash_bytes(0, build_id, strlen(build_id)), path ? path : "",
+                               path ? strlen(path) : 0);
     for (uint32_t i = objects.count; i > 0; i--) {
         const struct object *known = &objects.items[i - 1];
         if (known->base == made.base && known->begin == made.begin && known->end == made.end &&

@@ -67,15 +67,6 @@ void observe_modules_forget(void)
     pthread_mutex_init(&registry.lock, NULL);
 }
 
-static uint64_t hash_name(const char *name)
-{
-    uint64_t hash = 0;
-    for (; *name; name++) {
-        hash = hash_mix(hash, (unsigned char)*name);
-    }
-    return hash;
-}
-
 static bool take_function(void *self, const struct cubin_function *found)
 {
     struct observe_module *module = self;
@@ -88,7 +79,8 @@ static bool take_function(void *self, const struct cubin_function *found)
         mem_free(function.name);
         return false;
     }
-    return map_set(&module->by_name, hash_name(found->name), module->functions.count - 1);
+    return map_set(&module->by_name, hash_bytes(0, found->name, strlen(found->name)),
+                   module->functions.count - 1);
 }
 
 /* Writes the cubin to a file of the session and tells it to the trace. */
@@ -181,7 +173,7 @@ void observe_modules_remove(CUmodule handle)
 
 static struct function *find_function(struct observe_module *module, const char *name)
 {
-    uint64_t *found = map_find(&module->by_name, hash_name(name));
+    uint64_t *found = map_find(&module->by_name, hash_bytes(0, name, strlen(name)));
     if (found && strcmp(module->functions.items[*found].name, name) == 0) {
         return &module->functions.items[*found];
     }

@@ -154,14 +154,6 @@ static struct ssan_event line_event(uint32_t site, uint32_t depth, const struct 
     return event;
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++) {
-        hash = hash_mix(hash, (unsigned char)*text);
-    }
-    return hash;
-}
-
 /* A stack that is gone through from its innermost frame. */
 struct unfolding {
     struct sites *sites;
@@ -234,9 +226,10 @@ static bool give_candidates(struct sites *sites, const struct stack *stack,
             continue;
         }
         event = line_event(stack->site, depth, &frames[0]);
-        key = hash_text(hash_mix(frames[0].line, 0), frames[0].file       ? frames[0].file
-                                                     : frames[0].function ? frames[0].function
-                                                                          : "");
+        const char *where = frames[0].file       ? frames[0].file
+                            : frames[0].function ? frames[0].function
+                                                 : "";
+        key = hash_bytes(hash_mix(frames[0].line, 0), where, strlen(where));
         if (!map_find(&seen, key)) {
             fine = map_set(&seen, key, 1) && give(self, &event);
             depth++;
