@@ -6,9 +6,11 @@
  * driver that the thread which waits holds. */
 #include "capture/observe_contexts.h"
 
+#include "capture/driver.h"
+
+#include "base/elapsed.h"
 #include "trace/message.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -73,36 +75,13 @@ static void fail(void)
     }
 }
 
-static struct timespec after(unsigned milliseconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += milliseconds / 1000;
-    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    return until;
-}
-
 static bool find_driver(struct driver *driver)
 {
-    static const char *const names[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-                                        "cuStreamCreate", "cuThreadExchangeStreamCaptureMode"};
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *symbols[4];
-    for (size_t i = 0; i < 4; i++) {
-        symbols[i] = library ? dlsym(library, names[i]) : NULL;
-        if (!symbols[i]) {
-            return false;
-        }
-    }
-    memcpy(&driver->push, &symbols[0], sizeof driver->push);
-    memcpy(&driver->pop, &symbols[1], sizeof driver->pop);
-    memcpy(&driver->create, &symbols[2], sizeof driver->create);
-    memcpy(&driver->exchange, &symbols[3], sizeof driver->exchange);
-    return true;
+    driver->push = (int (*)(CUcontext))driver_find("cuCtxPushCurrent_v2");
+    driver->pop = (int (*)(CUcontext *))driver_find("cuCtxPopCurrent_v2");
+    driver->create = (int (*)(CUstream *, unsigned))driver_find("cuStreamCreate");
+    driver->exchange = (int (*)(int *))driver_find("cuThreadExchangeStreamCaptureMode");
+    return driver->push && driver->pop && driver->create && driver->exchange;
 }
 
 /* A stream to drain over. On failure the pool can't be drained by the thread. */
@@ -172,7 +151,7 @@ static void *drain_thread(void *unused)
     while (!contexts.is_ending) {
         contexts.is_hurried = false;
         bool is_busy = drain_all(&driver);
-        struct timespec until = after(is_busy ? TICK_MS : IDLE_MS);
+        struct timespec until = time_in_ms(is_busy ? TICK_MS : IDLE_MS);
         while (!contexts.is_hurried && !contexts.is_ending &&
                pthread_cond_timedwait(&contexts.wake, &contexts.lock, &until) != ETIMEDOUT) {
         }
@@ -315,7 +294,7 @@ void contexts_wait(unsigned milliseconds)
  * inside a pool. */
 static bool take_pool(uint32_t index, struct pool *pool)
 {
-    struct timespec until = after(END_LIMIT_MS);
+    struct timespec until = time_in_ms(END_LIMIT_MS);
     bool is_free = true;
     pthread_mutex_lock(&contexts.lock);
     while (contexts.has_thread && !atomic_load(&pool->stream) && is_free) {

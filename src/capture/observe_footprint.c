@@ -6,36 +6,29 @@
 #include "capture/observe_footprint.h"
 
 #include "capture/calls.h"
+#include "capture/driver.h"
 #include "capture/memory.h"
 
 #include "base/mem.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #define PARAMETERS 512u
 #define OPERANDS   512u
-#define NO_API     ((void *)(uintptr_t)-1)
 
 typedef int parameter_info(CUfunction function, size_t index, size_t *offset, size_t *size);
 
 /* cuFuncGetParamInfo of the driver that is loaded (CUDA 12.4), or NULL. */
 static parameter_info *find_parameter_info(void)
 {
-    static void *_Atomic known;
-    void *symbol = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!symbol) {
-        void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        symbol = driver ? dlsym(driver, "cuFuncGetParamInfo") : NULL;
-        symbol = symbol ? symbol : NO_API;
-        atomic_store_explicit(&known, symbol, memory_order_relaxed);
+    static _Atomic(parameter_info *) known;
+    static atomic_bool was_asked;
+    if (!atomic_load(&was_asked)) {
+        atomic_store(&known, (parameter_info *)driver_find("cuFuncGetParamInfo"));
+        atomic_store(&was_asked, true);
     }
-    parameter_info *call = NULL;
-    if (symbol != NO_API) {
-        memcpy(&call, &symbol, sizeof call);
-    }
-    return call;
+    return atomic_load(&known);
 }
 
 void observe_footprint_prepare(struct observed_kernel *kernel, CUfunction function)

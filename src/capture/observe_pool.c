@@ -8,6 +8,7 @@
 
 #include "capture/observe_streams.h"
 
+#include "base/elapsed.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -296,14 +297,7 @@ void pool_give_up_waiting(struct pool *pool)
 
 void pool_wait(struct pool *pool, unsigned milliseconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += milliseconds / 1000;
-    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = time_in_ms(milliseconds);
     pthread_mutex_lock(&pool->lock);
     uint64_t drains = pool->drains;
     while (pool->drains == drains &&

@@ -3,9 +3,9 @@
 #include "capture/variables.h"
 
 #include "capture/dispatch.h"
+#include "capture/driver.h"
 #include "capture/observe_cubin.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 typedef int get_global(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
@@ -14,13 +14,7 @@ static _Atomic(get_global *) ask;
 
 void variables_open(void)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    get_global *function = NULL;
-    if (driver) {
-        *(void **)&function = dlsym(driver, "cuModuleGetGlobal_v2");
-        atomic_store(&ask, function);
-        dlclose(driver);
-    }
+    atomic_store(&ask, (get_global *)driver_find("cuModuleGetGlobal_v2"));
 }
 
 static bool add(void *self, const struct cubin_variable *variable)
