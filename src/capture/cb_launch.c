@@ -52,7 +52,7 @@ void on_launch(uint32_t id, const struct sanitizer_launch_data *data)
     } else if (id == SANITIZER_LAUNCH_END) {
         thread = calls_thread();
         if (thread->launch) {
-            observe_launch_end(thread->launch, data);
+            observe_launch_end();
             thread->launch = 0;
         }
     }

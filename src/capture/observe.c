@@ -49,12 +49,6 @@ static void put_event(struct ssan_sink *self, const struct ssan_event *event)
     emit_put(event);
 }
 
-static void tell_lost(uint64_t op)
-{
-    struct ssan_event event = {.kind = SSAN_EV_lost, .lost = {SSAN_loss_ACCESSES, op, 1}};
-    emit_put(&event);
-}
-
 static void tell_once(const char *text)
 {
     if (!atomic_exchange(&observer.has_told, true)) {
@@ -195,7 +189,7 @@ static bool is_asked_for(const struct observed_kernel *kernel)
 static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
-    observe_launch_end(0, NULL); /* of one whose end was not told */
+    observe_launch_end(); /* of one whose end was not told */
     uint64_t user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     if (!user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
         user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
@@ -244,13 +238,13 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
 {
     struct pool *pool = contexts_find(launch->context);
     if (!pool || !kernel || !observe_module_is_patched(kernel->module)) {
-        tell_lost(op);
+        emit_lost(SSAN_loss_ACCESSES, op);
         return false;
     }
     unsigned unseen = observe_kernel_unseen(kernel);
     /* Code that was not read may do anything, by ways that no parameter tells of. */
     if (!kernel->is_known || (unseen && !tell_unseen(op, kernel, launch, unseen))) {
-        tell_lost(op);
+        emit_lost(SSAN_loss_ACCESSES, op);
     }
     uint64_t user = begin(pool, op, kernel, launch);
     if (user && !set_user(launch, user)) {
@@ -259,7 +253,7 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
         user = 0;
     }
     if (!user) {
-        tell_lost(op);
+        emit_lost(SSAN_loss_ACCESSES, op);
     }
     return user != 0;
 }
@@ -281,12 +275,12 @@ bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch
         return launch_exactly(op, kernel, launch);
     }
     if (!kernel || !tell_footprint(op, kernel, launch)) {
-        tell_lost(op);
+        emit_lost(SSAN_loss_ACCESSES, op);
     }
     return false;
 }
 
-void observe_launch_end(uint64_t op, const struct sanitizer_launch_data *launch)
+void observe_launch_end(void)
 {
     if (own.pool) {
         pool_taken(own.pool, own.user);
@@ -352,7 +346,7 @@ void observe_before_launch(CUcontext context)
 
 void observe_call_end(void)
 {
-    observe_launch_end(0, NULL); /* of one that failed behind its begin */
+    observe_launch_end(); /* of one that failed behind its begin */
     if (own.marked) {
         pool_mark(own.marked, own.stream);
         own.marked = NULL;

@@ -41,7 +41,7 @@ void observe_before_launch(CUcontext context);
 /* At the begin of a launch whose `op` event stands in the trace; `name` is the one of that event.
  * False: the launch is not observed, the caller ends the operation. */
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch);
-void observe_launch_end(uint64_t op, const struct sanitizer_launch_data *launch);
+void observe_launch_end(void);
 /* A kernel node of a graph launch, which has no operation of its own. */
 void observe_graph_node(const struct sanitizer_graph_node_data *node);
 

@@ -11,4 +11,12 @@ void leaving_watch(void (*ended)(int code));
 /* Ends the process as the C library's function `name` (_exit, _Exit, quick_exit) does. */
 _Noreturn void leaving_now(const char *name, int code);
 
+/* Defines such a function, for a producer to export. */
+#define LEAVING_BY(name)                                                                           \
+    _Noreturn void name(int code);                                                                 \
+    __attribute__((visibility("default"))) _Noreturn void name(int code)                           \
+    {                                                                                              \
+        leaving_now(#name, code);                                                                  \
+    }
+
 #endif

@@ -70,17 +70,6 @@ void exit_prepare(void)
     leaving_watch(end_process);
 }
 
-EXPORTED _Noreturn void _exit(int code)
-{
-    leaving_now("_exit", code);
-}
-
-EXPORTED _Noreturn void _Exit(int code)
-{
-    leaving_now("_Exit", code);
-}
-
-EXPORTED _Noreturn void quick_exit(int code)
-{
-    leaving_now("quick_exit", code);
-}
+LEAVING_BY(_exit)
+LEAVING_BY(_Exit)
+LEAVING_BY(quick_exit)
