@@ -6,32 +6,9 @@
 static bool plan_copy(struct plan *into, const struct plan *plan)
 {
     memcpy(into->policy, plan->policy, sizeof into->policy);
-    for (size_t i = 0; i < plan->items.count; i++) {
-        if (!VEC_PUSH(&into->items, plan->items.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->calls.count; i++) {
-        if (!VEC_PUSH(&into->calls, plan->calls.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->bys.count; i++) {
-        if (!VEC_PUSH(&into->bys, plan->bys.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->afters.count; i++) {
-        if (!VEC_PUSH(&into->afters, plan->afters.items[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < plan->togethers.count; i++) {
-        if (!VEC_PUSH(&into->togethers, plan->togethers.items[i])) {
-            return false;
-        }
-    }
-    return plan_copy_places(into, plan);
+    return VEC_APPEND(&into->items, &plan->items) && VEC_APPEND(&into->calls, &plan->calls) &&
+           VEC_APPEND(&into->bys, &plan->bys) && VEC_APPEND(&into->afters, &plan->afters) &&
+           VEC_APPEND(&into->togethers, &plan->togethers) && plan_copy_places(into, plan);
 }
 
 bool search_same_output(const struct search *search, const struct probe_outcome *a,

@@ -47,7 +47,8 @@ static uint64_t number(struct bytes *bytes, unsigned size)
     return value;
 }
 
-static uint64_t unsigned_leb(struct bytes *bytes)
+/* Seven bits a byte; of a signed number the last byte's upper bit is the sign. */
+static uint64_t leb(struct bytes *bytes, bool is_signed)
 {
     uint64_t value = 0, byte;
     unsigned shift = 0;
@@ -58,24 +59,20 @@ static uint64_t unsigned_leb(struct bytes *bytes)
         }
         shift += 7;
     } while (byte & 0x80);
+    if (is_signed && shift < 64 && byte & 0x40) {
+        value |= ~UINT64_C(0) << shift;
+    }
     return value;
+}
+
+static uint64_t unsigned_leb(struct bytes *bytes)
+{
+    return leb(bytes, false);
 }
 
 static int64_t signed_leb(struct bytes *bytes)
 {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = number(bytes, 1);
-        if (shift < 64) {
-            value |= (byte & 0x7f) << shift;
-        }
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && byte & 0x40) {
-        value |= ~UINT64_C(0) << shift;
-    }
-    return (int64_t)value;
+    return (int64_t)leb(bytes, true);
 }
 
 /* A NUL-terminated text; "" at the end. */

@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,6 +138,23 @@ def build_once(output, *words):
         if not output.exists():
             build(output, *words)
     return output
+
+
+def tool_beside_nothing(work, sanitizer):
+    """A copy of the tool below `work` with a capture.so beside it, and a sanitizer library, that do nothing."""
+    copy = work / "tree/bin/streamsan"
+    with LOCKS_GUARD:
+        if not copy.exists():
+            library = work / "tree/lib/streamsan"
+            copy.parent.mkdir(parents=True)
+            library.mkdir(parents=True)
+            source = work / "nothing.c"
+            source.write_text("int ssan_nothing(void);\nint ssan_nothing(void) { return 0; }\n", encoding="utf-8")
+            for output in (library / "capture.so", sanitizer):
+                subprocess.run(["cc", "-shared", "-fPIC", "-o", output, source], check=True)
+            shutil.copy(TOOL, copy.with_suffix(".new"))
+            copy.with_suffix(".new").rename(copy)
+    return copy
 
 
 def run(program, *options, args=(), env=None, cwd=None, timeout=TIMEOUT_S):

@@ -7,36 +7,23 @@ A stand-in gives the trace of a program out of a listing and computes what a hel
 import json
 import pathlib
 import shlex
-import shutil
-import subprocess
 import sys
 
 import harness
-from harness import ROOT, SCHEMA, TOOL, Skip, Tally, check, execute, work_folder
+from harness import ROOT, SCHEMA, TOOL, Skip, Tally, check, execute, tool_beside_nothing, work_folder
 
 LISTINGS = ROOT / "tests/e2e/gates"
 STAND_IN = TOOL.parent / "gpu_stand_in"
 FOLDER = work_folder("gates")
 WORK = pathlib.Path(FOLDER.name)
-COPY = WORK / "tree/bin/streamsan"
-GPU = {"STREAMSAN_TEST_GPU": "1", "STREAMSAN_SANITIZER": str(WORK / "tree/lib/streamsan/sanitizer.so")}
+SANITIZER = WORK / "sanitizer.so"
+GPU = {"STREAMSAN_TEST_GPU": "1", "STREAMSAN_SANITIZER": str(SANITIZER)}
 
 
 def tool():
     if not STAND_IN.exists():
         raise Skip(f"{STAND_IN} is not built")
-    with harness.LOCKS_GUARD:
-        if not COPY.exists():
-            library = WORK / "tree/lib/streamsan"
-            COPY.parent.mkdir(parents=True)
-            library.mkdir(parents=True)
-            source = WORK / "nothing.c"
-            source.write_text("int ssan_nothing(void);\nint ssan_nothing(void) { return 0; }\n", encoding="utf-8")
-            for name in ("capture.so", "sanitizer.so"):
-                subprocess.run(["cc", "-shared", "-fPIC", "-o", library / name, source], check=True)
-            shutil.copy(TOOL, COPY.with_suffix(".new"))
-            COPY.with_suffix(".new").rename(COPY)
-    return COPY
+    return tool_beside_nothing(WORK, SANITIZER)
 
 
 def witness(*words, options=(), code=66):

@@ -14,7 +14,7 @@ import sys
 import jsonschema
 
 import harness
-from harness import ROOT, SCHEMA, TOOL, Tally, build_once, check, execute, started, work_folder
+from harness import ROOT, SCHEMA, TOOL, Tally, build_once, check, execute, started, tool_beside_nothing, work_folder
 
 PROGRAMS = ROOT / "tests/e2e/programs"
 FOLDER = work_folder("gpu")
@@ -26,19 +26,7 @@ NONE = {"STREAMSAN_TEST_GPU": "1", "HOME": str(WORK), "PATH": "/nowhere:" + os.e
 
 def tool():
     """The tool, with a capture.so beside it that does nothing."""
-    copy = WORK / "tree/bin/streamsan"
-    with harness.LOCKS_GUARD:
-        if not copy.exists():
-            library = WORK / "tree/lib/streamsan"
-            copy.parent.mkdir(parents=True)
-            library.mkdir(parents=True)
-            source = WORK / "nothing.c"
-            source.write_text("int ssan_nothing(void);\nint ssan_nothing(void) { return 0; }\n", encoding="utf-8")
-            for output in (library / "capture.so", SANITIZER):
-                subprocess.run(["cc", "-shared", "-fPIC", "-o", output, source], check=True)
-            shutil.copy(TOOL, copy.with_suffix(".new"))
-            copy.with_suffix(".new").rename(copy)
-    return copy
+    return tool_beside_nothing(WORK, SANITIZER)
 
 
 def cuda_program():

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "explore/search.h"
 #include "polling.h"
+#include "programs_options.h"
 #include "support/build_trace.h"
 #include "support/must.h"
 #include "unit/explore_source.h"
@@ -492,28 +493,14 @@ static bool run_one(uint64_t seed, uint64_t index, bool tell, struct totals *tot
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 20261130, programs = 2000, first = 0;
-    bool tell = false;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        uint64_t value = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--seed") == 0) {
-            seed = value;
-        } else if (strcmp(argv[i], "--programs") == 0) {
-            programs = value;
-        } else if (strcmp(argv[i], "--program") == 0) {
-            first = value;
-            programs = 1;
-            tell = true;
-        } else {
-            fprintf(stderr, "usage: %s [--seed N] [--programs N] [--program K]\n", argv[0]);
-            return 64;
-        }
+    struct programs_options options = {.seed = 20261130, .programs = 2000};
+    if (!programs_options_read(&options, argc, argv)) {
+        return 64;
     }
     struct totals totals = {0};
     uint64_t wrong = 0;
-    printf("seed %llu\n", (unsigned long long)seed);
-    for (uint64_t i = first; wrong < 10 && i < first + programs; i++) {
-        wrong += !run_one(seed, i, tell, &totals);
+    for (uint64_t i = options.first; wrong < 10 && i < options.first + options.programs; i++) {
+        wrong += !run_one(options.seed, i, options.is_one, &totals);
     }
     printf("%llu programs, %llu orders in %llu classes, %llu runs; %llu searches incomplete and "
            "%llu cut, %llu programs too large: %s\n",

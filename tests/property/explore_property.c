@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "explore/classes.h"
 #include "explore/count.h"
+#include "programs_options.h"
 #include "support/must.h"
 
 #include <stdio.h>
@@ -355,26 +356,14 @@ static bool run_one(uint64_t seed, uint64_t index, struct totals *totals)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 20261130, programs = 4000, first = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        uint64_t value = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--seed") == 0) {
-            seed = value;
-        } else if (strcmp(argv[i], "--programs") == 0) {
-            programs = value;
-        } else if (strcmp(argv[i], "--program") == 0) {
-            first = value;
-            programs = 1;
-        } else {
-            fprintf(stderr, "usage: %s [--seed N] [--programs N] [--program K]\n", argv[0]);
-            return 64;
-        }
+    struct programs_options options = {.seed = 20261130, .programs = 4000};
+    if (!programs_options_read(&options, argc, argv)) {
+        return 64;
     }
     struct totals totals = {0};
     bool fine = true;
-    printf("seed %llu\n", (unsigned long long)seed);
-    for (uint64_t i = first; fine && i < first + programs; i++) {
-        fine = run_one(seed, i, &totals);
+    for (uint64_t i = options.first; fine && i < options.first + options.programs; i++) {
+        fine = run_one(options.seed, i, &totals);
     }
     printf(
         "%llu programs, %llu orders in %llu classes, %llu runs, %llu programs with runs of other "
