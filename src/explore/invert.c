@@ -327,7 +327,7 @@ enum invert_result invert_check(const struct model *model, const struct invert_p
                                 const struct model *other, const struct facts *other_facts)
 {
     const struct model_item *first = same_item(model, pair->first, other);
-    uint64_t happened;
+    uint64_t happened, begun;
     if (pair->then == MODEL_NONE) {
         const struct fact_host *host = facts_host(other_facts, pair->thread, pair->number);
         happened = host ? host->position : 0;
@@ -338,7 +338,10 @@ enum invert_result invert_check(const struct model *model, const struct invert_p
     if (!first || happened == 0) {
         return INVERT_DIVERGED;
     }
-    return first->closed == 0 || happened < first->closed ? INVERT_DONE : INVERT_KEPT;
+    /* The device began it while the host polled: what the host did then, it may have done because
+     * it saw what the item wrote. Whether that fell before the end is chance. */
+    begun = pair->then == MODEL_NONE && first->forced != 0 ? first->forced : first->closed;
+    return begun == 0 || happened < begun ? INVERT_DONE : INVERT_KEPT;
 }
 
 bool invert_replay(const struct model *model, struct plan *plan)

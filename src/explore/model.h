@@ -33,6 +33,7 @@ struct model_item {
     uint32_t thread, site;
     uint32_t call;      /* index of the call that submitted it; MODEL_NONE: none was told */
     uint64_t submitted; /* position of its event in the trace, from 0 */
+    uint64_t forced;    /* position where the device began it unasked; 0: it did not */
     uint64_t closed;    /* position of its end; 0: it never ran, or not after a device fault */
     bool prints;        /* to the program's output */
     bool dead;          /* a device fault ended it before it ran */

@@ -298,9 +298,14 @@ static bool on_fact(struct reading *reading, const struct ssan_event *event)
             model->infeasible_at = reading->position;
         }
         break;
-    case SSAN_EV_progress_forced:
+    case SSAN_EV_progress_forced: {
+        struct model_item *item = item_of(model, event->progress_forced.op);
         model->progress_forced = true;
+        if (item) {
+            item->forced = reading->position;
+        }
         break;
+    }
     default:
         break;
     }
