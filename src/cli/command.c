@@ -35,9 +35,10 @@ static enum ssan_status check_words(const struct command *command, const struct 
 
 static enum ssan_status apply_places(struct options *options, struct ssan_error *err)
 {
-    return plan_words_apply(&options->plan, options->arguments[0], options->ignore.items,
-                            options->ignore.count, options->serialize.items,
-                            options->serialize.count, err);
+    const struct plan_word_list ignore = {options->ignore.items, options->ignore.count};
+    const struct plan_word_list serialize = {options->serialize.items, options->serialize.count};
+    const struct plan_word_list fail = {options->fail.items, options->fail.count};
+    return plan_words_apply(&options->plan, options->arguments[0], ignore, serialize, fail, err);
 }
 
 int command_run(const struct command *command, int argc, char **argv)

@@ -15,8 +15,8 @@ struct command {
     int (*act)(const struct options *options);
 };
 
-/* Reads the words, applies --ignore and --serialize to the plan of a verb that runs a program, and
- * returns the exit code: that of `act`, or of wrong use, which is told. */
+/* Reads the words, applies --ignore, --serialize and --fail to the plan of a verb that runs a
+ * program, and returns the exit code: that of `act`, or of wrong use, which is told. */
 int command_run(const struct command *command, int argc, char **argv);
 
 #endif

@@ -40,8 +40,8 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
     }
     if (strcmp(plan->policy, "lazy") != 0 ||
         plan->calls.count + plan->bys.count + plan->afters.count > 0 || plan->togethers.count > 0 ||
-        plan->places.count > 0 || plan->serialize_all || plan->serialize_streams.count > 0 ||
-        plan->items.count > most) {
+        plan->places.count > 0 || plan->fails.count > 0 || plan->serialize_all ||
+        plan->serialize_streams.count > 0 || plan->items.count > most) {
         return NULL;
     }
     struct strbuf words = {0};

@@ -205,6 +205,20 @@ static error_t take_gate(struct reading *reading, const char *word)
     return VEC_PUSH(&options->gates, word) ? 0 : no_memory(reading);
 }
 
+/* Refused here, where what is wrong is a wrong use. It counts for the plan of --schedule later, as
+ * that may still come. */
+static error_t take_fail(struct reading *reading, const char *word)
+{
+    struct plan plan = {0};
+    struct ssan_error err = {0};
+    enum ssan_status status = plan_add_fail(&plan, word, &err);
+    plan_finish(&plan);
+    if (status == SSAN_USAGE) {
+        return options_refuse(reading, "--%s: %s", "fail", err.text);
+    }
+    return status == SSAN_OK && VEC_PUSH(&reading->options->fail, word) ? 0 : no_memory(reading);
+}
+
 static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
 {
     unsigned value = 0;
@@ -329,6 +343,8 @@ error_t options_take(struct reading *reading, int key, const char *word)
         return VEC_PUSH(&options->ignore, word) ? 0 : no_memory(reading);
     case KEY_SERIALIZE:
         return VEC_PUSH(&options->serialize, word) ? 0 : no_memory(reading);
+    case KEY_FAIL:
+        return take_fail(reading, word);
     case KEY_ERROR_EXITCODE:
         return take_exit_code(reading, key, word);
     case KEY_JOBS:

@@ -302,6 +302,7 @@ void options_finish(struct options *options)
     VEC_FREE(&options->kernels);
     VEC_FREE(&options->ignore);
     VEC_FREE(&options->serialize);
+    VEC_FREE(&options->fail);
     VEC_FREE(&options->gates);
     suppress_list_finish(&options->suppressions);
     arena_finish(&options->arena);

@@ -45,10 +45,10 @@ struct options {
     uint64_t device_memory;  /* bytes; 0: the library's default */
     VEC(const char *) gates; /* words of --gate (trace/gate_words.h) */
     enum option_live live;
-    uint64_t trace_limit;                /* bytes of a trace on the disk; 16 GiB unless given */
-    const char *schedule;                /* what --schedule got */
-    struct plan plan;                    /* the same, read */
-    VEC(const char *) ignore, serialize; /* words of --ignore, --serialize (plan_words.h) */
+    uint64_t trace_limit; /* bytes of a trace on the disk; 16 GiB unless given */
+    const char *schedule; /* what --schedule got */
+    struct plan plan;     /* the same, read */
+    VEC(const char *) ignore, serialize, fail; /* words of the options (plan_words.h) */
     bool documented, strict;
     const char *trace, *output; /* NULL: none given */
     enum option_format format;

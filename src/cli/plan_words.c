@@ -126,18 +126,29 @@ static enum ssan_status note(struct plan *plan, const char *option, const char *
     return plan_add_note(plan, text) ? SSAN_OK : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
 }
 
-enum ssan_status plan_words_apply(struct plan *plan, const char *program, const char *const *ignore,
-                                  size_t ignore_count, const char *const *serialize,
-                                  size_t serialize_count, struct ssan_error *err)
+static enum ssan_status add_fail(struct plan *plan, const char *word, struct ssan_error *err)
+{
+    struct ssan_error reason = {0};
+    enum ssan_status status = plan_add_fail(plan, word, &reason);
+    return status ? ssan_fail(err, status, 0, "--fail: %.480s", reason.text) : SSAN_OK;
+}
+
+enum ssan_status plan_words_apply(struct plan *plan, const char *program,
+                                  struct plan_word_list ignore, struct plan_word_list serialize,
+                                  struct plan_word_list fail, struct ssan_error *err)
 {
     enum ssan_status status = SSAN_OK;
-    for (size_t i = 0; status == SSAN_OK && i < ignore_count; i++) {
-        status = add_word(plan, PLAN_IGNORE, program, ignore[i], err);
-        status = status ? status : note(plan, "--ignore", ignore[i], err);
+    for (size_t i = 0; status == SSAN_OK && i < ignore.count; i++) {
+        status = add_word(plan, PLAN_IGNORE, program, ignore.items[i], err);
+        status = status ? status : note(plan, "--ignore", ignore.items[i], err);
     }
-    for (size_t i = 0; status == SSAN_OK && i < serialize_count; i++) {
-        status = add_serialize(plan, program, serialize[i], err);
-        status = status ? status : note(plan, "--serialize", serialize[i], err);
+    for (size_t i = 0; status == SSAN_OK && i < serialize.count; i++) {
+        status = add_serialize(plan, program, serialize.items[i], err);
+        status = status ? status : note(plan, "--serialize", serialize.items[i], err);
+    }
+    for (size_t i = 0; status == SSAN_OK && i < fail.count; i++) {
+        status = add_fail(plan, fail.items[i], err);
+        status = status ? status : note(plan, "--fail", fail.items[i], err);
     }
     return status;
 }

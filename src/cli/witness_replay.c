@@ -262,7 +262,7 @@ static const char *const *command(struct report *report, const struct options *o
 {
     static const char *const begin[] = {"streamsan", "run", "--schedule"};
     size_t count = (size_t)options->argument_count, used = 0, i;
-    size_t added = 2 * (options->ignore.count + options->serialize.count);
+    size_t added = 2 * (options->ignore.count + options->serialize.count + options->fail.count);
     const char **all = arena_alloc(&report->arena, (count + added + 6) * sizeof *all);
     if (!all) {
         return NULL;
@@ -275,6 +275,7 @@ static const char *const *command(struct report *report, const struct options *o
         used = add_options(all, used, "--ignore", options->ignore.items, options->ignore.count);
         used = add_options(all, used, "--serialize", options->serialize.items,
                            options->serialize.count);
+        used = add_options(all, used, "--fail", options->fail.items, options->fail.count);
     }
     all[used++] = "--";
     for (i = 0; i < count; i++) {

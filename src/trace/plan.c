@@ -281,6 +281,25 @@ static enum ssan_status parse_serialize(struct directive *line, void *self)
     return parse_place(reading, PLAN_SERIALIZE, word);
 }
 
+static enum ssan_status parse_fail(struct directive *line, void *self)
+{
+    struct reading *reading = self;
+    char call[128], number[64], error[128];
+    struct ssan_error err = {0};
+    enum ssan_status status;
+    if (!next_word(reading, call, sizeof call) || !next_word(reading, number, sizeof number) ||
+        !next_word(reading, error, sizeof error)) {
+        return refuse(reading,
+                      "fail needs a call, a number or all, and an error, as in: fail cudaMalloc 2 "
+                      "cudaErrorMemoryAllocation",
+                      NULL);
+    }
+    status = plan_add_fail_parts(reading->plan, call, number, error, &err);
+    return status == SSAN_OK          ? SSAN_OK
+           : status == SSAN_NO_MEMORY ? no_memory(reading)
+                                      : refuse(reading, err.text, NULL);
+}
+
 static enum ssan_status parse_note(struct directive *line, void *self)
 {
     struct reading *reading = self;
@@ -330,6 +349,7 @@ static const struct directive_kind kinds[] = {
     {"after", parse_after},
     {"ignore", parse_ignore},
     {"serialize", parse_serialize},
+    {"fail", parse_fail},
     {"note", parse_note},
 };
 
@@ -438,6 +458,11 @@ bool plan_copy_places(struct plan *plan, const struct plan *from)
             return false;
         }
     }
+    for (i = 0; i < from->fails.count; i++) {
+        if (!VEC_PUSH(&plan->fails, from->fails.items[i])) {
+            return false;
+        }
+    }
     plan->serialize_all |= from->serialize_all;
     return !from->note || plan_add_note(plan, from->note);
 }
@@ -445,8 +470,8 @@ bool plan_copy_places(struct plan *plan, const struct plan *from)
 bool plan_is_plain(const struct plan *plan)
 {
     return plan->items.count == 0 && plan->calls.count == 0 && plan->bys.count == 0 &&
-           plan->afters.count == 0 && plan->places.count == 0 && !plan->serialize_all &&
-           plan->serialize_streams.count == 0 && !plan->note;
+           plan->afters.count == 0 && plan->places.count == 0 && plan->fails.count == 0 &&
+           !plan->serialize_all && plan->serialize_streams.count == 0 && !plan->note;
 }
 
 void plan_finish(struct plan *plan)
@@ -462,5 +487,6 @@ void plan_finish(struct plan *plan)
     VEC_FREE(&plan->afters);
     VEC_FREE(&plan->togethers);
     VEC_FREE(&plan->places);
+    VEC_FREE(&plan->fails);
     VEC_FREE(&plan->serialize_streams);
 }

@@ -51,6 +51,13 @@ struct plan_place {
     uint64_t begin, end;
 };
 
+/* The number-th call (from 1; 0: each one) of `call` fails with `error`: counted over all threads
+ * of a process, in the order in which calls are accepted, which is that of the trace. */
+struct plan_fail {
+    const char *call;       /* of cuda_names.h */
+    uint32_t number, error; /* error: a code of cuda_names.h, none of 0 */
+};
+
 #define PLAN_POLICY_ROOM 32
 
 struct plan {
@@ -60,6 +67,7 @@ struct plan {
     VEC(struct plan_by) bys, afters;
     VEC(struct plan_together) togethers;
     VEC(struct plan_place) places;
+    VEC(struct plan_fail) fails; /* no call and number twice */
     bool serialize_all;
     char *note; /* what the user asked for by them, in words; owned, NULL: none */
     VEC(uint32_t) serialize_streams;
@@ -78,7 +86,15 @@ enum ssan_status plan_parse(struct plan *plan, const char *name, const char *tex
 bool plan_item_read(const char *text, struct plan_item *item, const char **end);
 /* Adds words to the note; false when out of memory. */
 bool plan_add_note(struct plan *plan, const char *words);
-/* Appends what `from` ignores and serializes, and its note. False when out of memory. */
+/* Reads CALL[:NUMBER|:all]=ERROR, as cudaMalloc:2=cudaErrorMemoryAllocation, and adds it.
+ * SSAN_USAGE: the text says what is wrong, and which name is near. */
+enum ssan_status plan_add_fail(struct plan *plan, const char *words, struct ssan_error *err);
+/* The same from its parts; `number` is digits or "all". */
+enum ssan_status plan_add_fail_parts(struct plan *plan, const char *call, const char *number,
+                                     const char *error, struct ssan_error *err);
+/* Appends it as plan_add_fail reads it. */
+void plan_print_fail(const struct plan_fail *fail, struct strbuf *out);
+/* Appends what `from` ignores, serializes and lets fail, and its note. False when out of memory. */
 bool plan_copy_places(struct plan *plan, const struct plan *from);
 /* Whether the whole word is a stream, as s2. */
 bool plan_stream_read(const char *word, uint32_t *stream);

@@ -3,6 +3,7 @@
  * Invariant: what is printed reads back to the same plan (plan.c). Cost: O(length). */
 #include "trace/plan.h"
 
+#include "trace/cuda_names.h"
 #include "trace/directive.h"
 
 #include <inttypes.h>
@@ -47,6 +48,17 @@ static void print_by(const char *word, const struct plan_by *by, struct strbuf *
     strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", by->item.stream, by->item.seq);
 }
 
+static void print_fail(const struct plan_fail *fail, struct strbuf *out)
+{
+    strbuf_printf(out, "fail %s ", fail->call);
+    if (fail->number == 0) {
+        strbuf_puts(out, "all");
+    } else {
+        strbuf_printf(out, "%" PRIu32, fail->number);
+    }
+    strbuf_printf(out, " %s\n", cuda_error_name(fail->error));
+}
+
 void plan_print_items(const struct plan *plan, struct strbuf *out)
 {
     for (size_t i = 0; i < plan->items.count; i++) {
@@ -75,6 +87,9 @@ void plan_print(const struct plan *plan, struct strbuf *out)
         strbuf_puts(out, place->use == PLAN_IGNORE ? "ignore " : "serialize at ");
         directive_print(place->module, true, out);
         strbuf_printf(out, " %" PRIx64 " %" PRIx64 "\n", place->begin, place->end);
+    }
+    for (size_t i = 0; i < plan->fails.count; i++) {
+        print_fail(&plan->fails.items[i], out);
     }
     if (plan->serialize_all) {
         strbuf_puts(out, "serialize all\n");

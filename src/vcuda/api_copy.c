@@ -37,6 +37,7 @@ cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum s
         queue_drop(op);
         return cudaErrorMemoryAllocation;
     }
+    op->planned = call->planned;
     queue_submit(op);
     emit_op(call, op, form, name, event_id);
     if (event) {

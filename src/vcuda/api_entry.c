@@ -98,10 +98,9 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
                              size_t sharedMem, cudaStream_t stream)
 {
     struct call call;
-    if (!BEGIN(&call, "cudaLaunchKernel")) {
+    if (!api_launch_begin(&call, __builtin_frame_address(0))) {
         return call.error;
     }
-    api_launch_site(&call);
     return call_end(&call, api_launch(&call, func, gridDim, blockDim, args, sharedMem, stream,
                                       PER_THREAD_STREAM));
 }

@@ -23,8 +23,9 @@ struct configuration {
 /* Arguments of a launch may themselves launch, so configurations nest. */
 static _Thread_local struct configuration configurations[CONFIGURATIONS];
 static _Thread_local unsigned configuration_count;
-static _Thread_local uint32_t
-    popped_site; /* of the configuration popped last, for the launch that follows */
+/* A configuration was popped, and where it was pushed: for the launch that follows. */
+static _Thread_local bool popped;
+static _Thread_local uint32_t popped_site;
 
 static unsigned push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                      const void *frame)
@@ -65,13 +66,16 @@ EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
     *shared_bytes = top->shared_bytes;
     *(cudaStream_t *)stream_out = top->stream;
     popped_site = top->site;
+    popped = true;
     return cudaSuccess;
 }
 
-void api_launch_site(struct call *call)
+bool api_launch_begin(struct call *call, const void *frame)
 {
-    call->site = popped_site;
-    popped_site = 0;
+    const bool syntax = popped;
+    const uint32_t site = syntax ? popped_site : 0;
+    popped = false;
+    return call_begin_at(call, "cudaLaunchKernel", frame, site, syntax);
 }
 
 static cudaError_t check_limits(const struct kernel *kernel, dim3 grid, dim3 block,

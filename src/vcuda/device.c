@@ -14,6 +14,7 @@
 #include "vcuda/memory.h"
 #include "vcuda/output.h"
 #include "vcuda/plan_calls.h"
+#include "vcuda/plan_fails.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 #include "vcuda/site.h"
@@ -130,6 +131,19 @@ void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line,
     device_cancel();
 }
 
+void device_die(cudaError_t error, const char *text)
+{
+    if (device.sticky) {
+        return;
+    }
+    device.sticky = error;
+    emit_fault(0, 0, (uint32_t)error, text);
+    if (!emit_is_on()) {
+        tell_fault(NULL, text);
+    }
+    device_cancel();
+}
+
 void device_cancel(void)
 {
     while (device.sticky && device.ready.count > 0) {
@@ -158,6 +172,12 @@ void call_begin_always(struct call *call, const char *name, const void *frame)
 
 bool call_begin(struct call *call, const char *name, const void *frame)
 {
+    return call_begin_at(call, name, frame, 0, false);
+}
+
+bool call_begin_at(struct call *call, const char *name, const void *frame, uint32_t site,
+                   bool discards)
+{
     cudaError_t error;
     if (threads_callback()) {
         *call = (struct call){.name = name, .error = cudaErrorNotPermitted};
@@ -165,6 +185,8 @@ bool call_begin(struct call *call, const char *name, const void *frame)
         return false;
     }
     call_begin_always(call, name, frame);
+    call->site = site;
+    call->discards = discards;
     error = device.orphan ? cudaErrorInitializationError : device_start();
     if (error == cudaSuccess) {
         error = device.sticky;
@@ -172,6 +194,10 @@ bool call_begin(struct call *call, const char *name, const void *frame)
     plan_calls_enter(call);
     if (error == cudaSuccess && device.sticky) {
         error = device.sticky; /* while it waited for its turn */
+    }
+    cudaError_t planned = plan_fails_enter(call); /* a dead context's calls count, too */
+    if (error == cudaSuccess) {
+        error = planned;
     }
     if (error == cudaSuccess && device.policy->call) {
         device.policy->call();

@@ -58,8 +58,9 @@ struct op_list {
  */
 struct op {
     uint64_t id;
-    uint32_t seq;   /* in its stream, from 1 */
-    uint32_t named; /* by the schedule: index of plan_order.c + 1; 0: not */
+    uint32_t seq;     /* in its stream, from 1 */
+    uint32_t named;   /* by the schedule: index of plan_order.c + 1; 0: not */
+    uint32_t planned; /* failure of its work, as in struct call */
     enum ssan_op_kind kind;
     enum op_state state;
     struct stream *stream;
@@ -163,6 +164,8 @@ void device_wait(int64_t limit_ns);
 /* Marks the context dead: the running `op` failed with `error` at `line` (may be NULL), `text` is a
  * sentence. Ends `op` and cancels what pends. Lock held. */
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text);
+/* The same where no operation is to blame. Lock held. */
+void device_die(cudaError_t error, const char *text);
 /* Ends what has become ready since the context died, without running it. Lock held. */
 void device_cancel(void);
 
@@ -173,14 +176,20 @@ struct call {
     uint32_t thread;
     uint32_t site;          /* 0: not asked for yet */
     uint32_t number, query; /* as in plan_call; 0: not counted */
+    uint32_t planned; /* failure of what it submits: its place in the plan (plan_fails.h) + 1 */
     cudaError_t error;
     bool locked;
+    bool discards; /* launch syntax: nobody gets what it returns */
 };
 
 /* Begins a call: lock held on true. On false call->error is the answer, already stored as last
  * error. */
 bool call_begin(struct call *call, const char *name, const void *frame);
 #define BEGIN(call, name) call_begin((call), (name), __builtin_frame_address(0))
+/* The same for a call that was made at `site`; `discards`: by launch syntax, which gives its return
+ * code to nobody. */
+bool call_begin_at(struct call *call, const char *name, const void *frame, uint32_t site,
+                   bool discards);
 /* As call_begin, also where the context is dead or a host function runs, and without starting the
  * device. */
 void call_begin_always(struct call *call, const char *name, const void *frame);

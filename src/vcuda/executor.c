@@ -8,6 +8,7 @@
 #include "vcuda/emit.h"
 #include "vcuda/memory.h"
 #include "vcuda/output.h"
+#include "vcuda/plan_fails.h"
 #include "vcuda/plan_order.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
@@ -22,7 +23,7 @@
 #define TRANSFER_TICKS UINT64_C(2000)
 #define LAUNCH_TICKS   UINT64_C(3000)
 
-enum outcome { DONE, PARKED, YIELDED, FAULTED };
+enum outcome { DONE, PARKED, YIELDED, FAULTED, PLANNED };
 
 /* As of the start of the current run; this thread's, so that nobody else's step changes them under
  * a kernel. */
@@ -323,18 +324,24 @@ static void run_job(void)
 {
     struct op *op = device.job;
     uint64_t blocks = device.exiting ? 0 : plan_order_budget(op);
-    enum outcome outcome;
+    char text[256];
+    cudaError_t planned = plan_fails_begin(op, text, sizeof text);
+    enum outcome outcome = PLANNED;
     if (blocks == 0 && device.policy->budget && !device.exiting) {
         blocks = device.policy->budget();
     }
     machine_clock = device.clock;
     is_dry = device.exiting;
-    device_unlock();
-    outcome = run(op, blocks);
-    device_lock();
+    if (planned == cudaSuccess) {
+        device_unlock();
+        outcome = run(op, blocks);
+        device_lock();
+    }
     device.clock = machine_clock;
     op->parked = outcome == PARKED;
-    if (outcome == FAULTED) {
+    if (outcome == PLANNED) {
+        device_fault(op, planned, NULL, text);
+    } else if (outcome == FAULTED) {
         fail(op);
     } else if (outcome == DONE) {
         emit_closed(op->id);

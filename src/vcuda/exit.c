@@ -11,6 +11,7 @@
 #include "vcuda/device.h"
 #include "vcuda/emit.h"
 #include "vcuda/output.h"
+#include "vcuda/plan_fails.h"
 #include "vcuda/plan_order.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
@@ -58,6 +59,7 @@ static void end_process(int code)
             snapshot_finish();
             plan_order_finish();
             plan_sites_tell();
+            plan_fails_tell();
         }
         device_unlock();
     }

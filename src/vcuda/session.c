@@ -4,6 +4,7 @@
  * written. */
 #include "trace/session.h"
 #include "vcuda/emit.h"
+#include "vcuda/plan_fails.h"
 #include "vcuda/plan_order.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/sched.h"
@@ -57,6 +58,9 @@ static void take_plan(void)
         page && page->plan_limit_ms ? (int64_t)page->plan_limit_ms : CONTROL_PLAN_LIMIT_MS;
     plan_order_follow(&session.plan, limit_ms * 1000000, page && (page->flags & CONTROL_CALLS));
     plan_sites_follow(&session.plan);
+    if (!plan_fails_follow(&session.plan)) {
+        plan_order_give_up("there was no memory for the failures");
+    }
     if (session.unread) {
         plan_order_give_up("it could not be read");
     }
@@ -72,6 +76,9 @@ static const char *altered(const struct plan *plan)
         if (plan->places.items[i].use == PLAN_IGNORE) {
             return "calls left out by the schedule";
         }
+    }
+    if (plan->fails.count > 0) {
+        return "calls made to fail by the schedule";
     }
     return plan->places.count > 0 || plan->serialize_all || plan->serialize_streams.count > 0
                ? "waits added by the schedule"

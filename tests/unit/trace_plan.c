@@ -1,6 +1,8 @@
 /* Schedules: what is read is what was printed, and what is wrong is refused at its line. */
 #include "trace/plan.h"
 
+#include "trace/cuda_names.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -57,20 +59,41 @@ static void test_order(void **state)
 static void test_refused_lines(void **state)
 {
     static const char *const bad[] = {
-        "items s1.1 s1.1\n",   "items s0.1\n",
-        "items s1.0\n",        "items s1\n",
-        "items 1.1\n",         "items s4294967296.1\n",
-        "together 7 s1.1\n",   "together x s1.1 s1.2\n",
-        "calls t1.1 t1.1\n",   "calls t1.1q1\n",
-        "calls t1.0\n",        "by t1.1\n",
-        "by s1.1 t1.1\n",      "after t1.1\n",
-        "by t1.1 s1.1 s1.2\n", "ignore a 1\n",
-        "ignore a 2 1\n",      "ignore a x y\n",
-        "ignore a -5 1\n",     "together 99999999999999999999999 s1.1 s1.2\n",
-        "serialize p 1 2\n",   "serialize\n",
-        "serialize sx\n",      "policy\n",
-        "policy fast\n",       "note\n",
+        "items s1.1 s1.1\n",
+        "items s0.1\n",
+        "items s1.0\n",
+        "items s1\n",
+        "items 1.1\n",
+        "items s4294967296.1\n",
+        "together 7 s1.1\n",
+        "together x s1.1 s1.2\n",
+        "calls t1.1 t1.1\n",
+        "calls t1.1q1\n",
+        "calls t1.0\n",
+        "by t1.1\n",
+        "by s1.1 t1.1\n",
+        "after t1.1\n",
+        "by t1.1 s1.1 s1.2\n",
+        "ignore a 1\n",
+        "ignore a 2 1\n",
+        "ignore a x y\n",
+        "ignore a -5 1\n",
+        "together 99999999999999999999999 s1.1 s1.2\n",
+        "serialize p 1 2\n",
+        "serialize\n",
+        "serialize sx\n",
+        "policy\n",
+        "policy fast\n",
+        "note\n",
         "nothing\n",
+        "fail cudaMalloc 1\n",
+        "fail cudaMalloc 0 cudaErrorUnknown\n",
+        "fail cudaMalloc x cudaErrorUnknown\n",
+        "fail cudaMalloc 4294967296 cudaErrorUnknown\n",
+        "fail malloc 1 cudaErrorUnknown\n",
+        "fail cudaMalloc 1 cudaErrorUnkown\n",
+        "fail cudaMalloc 1 cudaSuccess\n",
+        "fail cudaMalloc 1 cudaErrorUnknown x\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char lines[256];
@@ -115,6 +138,9 @@ static void test_round_trip(void **state)
                                 "ignore a%23b 1 2\n"
                                 "serialize at all 1 2\n"
                                 "serialize all\n"
+                                "fail cudaMalloc 2 cudaErrorMemoryAllocation\n"
+                                "fail cudaMalloc all cudaErrorUnknown\n"
+                                "fail cudaLaunchKernel 4294967295 cudaErrorIllegalAddress\n"
                                 "note --ignore a.cu:4, --serialize all\n"
                                 "serialize s3\n";
     struct plan plan, again;
@@ -128,10 +154,61 @@ static void test_round_trip(void **state)
     assert_int_equal(again.items.count, 8);
     assert_int_equal(again.togethers.count, 2);
     assert_string_equal(again.note, "--ignore a.cu:4, --serialize all");
+    assert_int_equal(again.fails.count, 3);
+    assert_string_equal(again.fails.items[0].call, "cudaMalloc");
+    assert_int_equal(again.fails.items[0].number, 2);
+    assert_int_equal(again.fails.items[0].error, 2);
+    assert_int_equal(again.fails.items[1].number, 0);
+    assert_int_equal(again.fails.items[2].error, 700);
     strbuf_finish(&first);
     strbuf_finish(&second);
     plan_finish(&plan);
     plan_finish(&again);
+}
+
+/* The words of --fail: what they mean, and that what is wrong is answered with what was meant. */
+static void test_fail_words(void **state)
+{
+    static const struct {
+        const char *words, *says;
+    } bad[] = {
+        {"cudaMalloc", "CALL=ERROR"},
+        {"=cudaErrorUnknown", "CALL=ERROR"},
+        {"cudaMalloc=", "CALL=ERROR"},
+        {"cudaMaloc=cudaErrorUnknown", "did you mean cudaMalloc?"},
+        {"quux=cudaErrorUnknown", "'quux' is no call"},
+        {"cudaMalloc=cudaErrorUnknwon", "did you mean cudaErrorUnknown?"},
+        {"cudaMalloc=quux", "'quux' is no error of CUDA"},
+        {"cudaMalloc=cudaSuccess", "is no error"},
+        {"cudaMalloc:=cudaErrorUnknown", "'' is no number"},
+        {"cudaMalloc:0=cudaErrorUnknown", "'0' is no number"},
+        {"cudaMalloc:-1=cudaErrorUnknown", "'-1' is no number"},
+        {"cudaMalloc:2x=cudaErrorUnknown", "'2x' is no number"},
+        {"cudaMalloc:99999999999=cudaErrorUnknown", "is no number"},
+        {"cudaFree:1=cudaErrorUnknown", "cudaFree:1 is to fail twice"},
+        {"cudaFree=cudaErrorUnknown", "cudaFree:1 is to fail twice"},
+    };
+    struct plan plan = {0};
+    struct ssan_error err = {0};
+    struct strbuf text = {0};
+    assert_int_equal(plan_add_fail(&plan, "cudaFree=cudaErrorInvalidValue", &err), SSAN_OK);
+    assert_int_equal(plan_add_fail(&plan, "cudaFree:all=cudaErrorLaunchFailure", &err), SSAN_OK);
+    plan_print_fail(&plan.fails.items[0], &text);
+    strbuf_puts(&text, " ");
+    plan_print_fail(&plan.fails.items[1], &text);
+    assert_string_equal(strbuf_text(&text), "cudaFree:1=cudaErrorInvalidValue "
+                                            "cudaFree:all=cudaErrorLaunchFailure");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(plan_add_fail(&plan, bad[i].words, &err), SSAN_USAGE);
+        assert_non_null(strstr(err.text, bad[i].says));
+    }
+    assert_int_equal(plan.fails.count, 2);
+    assert_false(cuda_error_is_sticky(plan.fails.items[0].error));
+    assert_true(cuda_error_is_sticky(plan.fails.items[1].error));
+    assert_string_equal(cuda_error_text(plan.fails.items[0].error), "invalid argument");
+    assert_null(cuda_error_name(4711));
+    strbuf_finish(&text);
+    plan_finish(&plan);
 }
 
 /* Names of objects and notes of any bytes but NUL. */
@@ -188,7 +265,8 @@ static void test_long_lists(void **state)
 static void test_no_memory(void **state)
 {
     static const char lines[] = "items s1.1 s2.1\ntogether 1 s1.2 s2.2\ncalls t1.1\nby t1.2 s1.1\n"
-                                "ignore prog 10 2f\nserialize s3\nnote x\n";
+                                "ignore prog 10 2f\nserialize s3\nnote x\n"
+                                "fail cudaFree 1 cudaErrorUnknown\n";
     struct plan plan;
     struct ssan_error err;
     enum ssan_status status = SSAN_NO_MEMORY;
@@ -208,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_texts),
         cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_long_lists),
         cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_odd_words),
+        cmocka_unit_test(test_fail_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,129 @@
+/* Two constant tables, searched from their beginning: names are looked up where a person wrote one
+ * or reads one. */
+#include "trace/cuda_names.h"
+
+#include "base/similar.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum error_code {
+#define CUDA_ERROR(name, value, text) name = value,
+#include "ssan/cuda_errors.def"
+#undef CUDA_ERROR
+};
+
+static const struct {
+    const char *name, *text;
+    uint32_t code;
+} errors[] = {
+#define CUDA_ERROR(name, value, text) {#name, text, value},
+#include "ssan/cuda_errors.def"
+#undef CUDA_ERROR
+};
+
+/* For similar_word: names alone. */
+static const char *const error_names[] = {
+#define CUDA_ERROR(name, value, text) #name,
+#include "ssan/cuda_errors.def"
+#undef CUDA_ERROR
+};
+
+static const uint32_t sticky[] = {
+#define CUDA_STICKY(name) name,
+#include "ssan/cuda_errors.def"
+#undef CUDA_STICKY
+};
+
+enum does { DIRECT, SUBMITS };
+
+static const char *const call_names[] = {
+#define CUDA_CALL(name, does) #name,
+#include "trace/cuda_calls.def"
+#undef CUDA_CALL
+};
+
+static const enum does call_does[] = {
+#define CUDA_CALL(name, does) does,
+#include "trace/cuda_calls.def"
+#undef CUDA_CALL
+};
+
+#define ERROR_COUNT  (sizeof errors / sizeof *errors)
+#define STICKY_COUNT (sizeof sticky / sizeof *sticky)
+#define CALL_COUNT   (sizeof call_names / sizeof *call_names)
+
+/* ERROR_COUNT: none. */
+static size_t error_of(uint32_t code)
+{
+    size_t i = 0;
+    while (i < ERROR_COUNT && errors[i].code != code) {
+        i++;
+    }
+    return i;
+}
+
+const char *cuda_error_name(uint32_t code)
+{
+    const size_t i = error_of(code);
+    return i < ERROR_COUNT ? errors[i].name : NULL;
+}
+
+const char *cuda_error_text(uint32_t code)
+{
+    const size_t i = error_of(code);
+    return i < ERROR_COUNT ? errors[i].text : NULL;
+}
+
+bool cuda_error_find(const char *name, uint32_t *code)
+{
+    for (size_t i = 0; i < ERROR_COUNT; i++) {
+        if (strcmp(errors[i].name, name) == 0) {
+            *code = errors[i].code;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cuda_error_similar(const char *name)
+{
+    return similar_word(name, error_names, ERROR_COUNT);
+}
+
+bool cuda_error_is_sticky(uint32_t code)
+{
+    for (size_t i = 0; i < STICKY_COUNT; i++) {
+        if (sticky[i] == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* CALL_COUNT: none. */
+static size_t call_of(const char *name)
+{
+    size_t i = 0;
+    while (i < CALL_COUNT && strcmp(call_names[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const char *cuda_call_find(const char *name)
+{
+    const size_t i = call_of(name);
+    return i < CALL_COUNT ? call_names[i] : NULL;
+}
+
+const char *cuda_call_similar(const char *name)
+{
+    return similar_word(name, call_names, CALL_COUNT);
+}
+
+bool cuda_call_submits(const char *name)
+{
+    const size_t i = call_of(name);
+    return i < CALL_COUNT && call_does[i] == SUBMITS;
+}
