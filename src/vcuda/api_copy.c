@@ -184,6 +184,7 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
         queue_drop(op);
         return cudaErrorMemoryAllocation;
     }
+    op->planned = call->planned;
     queue_submit(op);
     id = op->id;
     emit_op(call, op, form, NULL, 0);
