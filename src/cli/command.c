@@ -26,6 +26,11 @@ static enum ssan_status check_words(const struct command *command, const struct 
     case WANTS_TRACES:
         return options->argument_count > 0 ? SSAN_OK
                                            : ssan_fail(err, SSAN_USAGE, 0, "a trace is missing");
+    case WANTS_PAIR:
+        return options->argument_count == 2
+                   ? SSAN_OK
+                   : ssan_fail(err, SSAN_USAGE, 0, "two files are wanted, not %d",
+                               options->argument_count);
     case WANTS_PROGRAM:
         return options->argument_count > 0 ? SSAN_OK
                                            : ssan_fail(err, SSAN_USAGE, 0, "a program is missing");

@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-enum command_wants { WANTS_NOTHING, WANTS_TRACE, WANTS_TRACES, WANTS_PROGRAM };
+enum command_wants { WANTS_NOTHING, WANTS_TRACE, WANTS_TRACES, WANTS_PROGRAM, WANTS_PAIR };
 
 struct command {
     const char *verb;

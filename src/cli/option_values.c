@@ -4,6 +4,7 @@
 
 #include "trace/gate_words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define MOST_REPEAT    1000000
 #define MOST_SECONDS   1e6
 #define MOST_LAUNCHES  4000000000u
+#define MOST_SHOWN     1000000
 
 static const struct option_value {
     int key;
@@ -246,6 +248,68 @@ static error_t take_window(struct reading *reading, int key, const char *word)
     return refuse_word(reading, key, word);
 }
 
+/* A number from 0, without sign. */
+static error_t take_whole(struct reading *reading, int key, const char *word, uint64_t *number)
+{
+    char *end;
+    unsigned long long value;
+    errno = 0;
+    value = strtoull(word, &end, 10);
+    if (*word < '0' || *word > '9' || errno || *end) {
+        return options_refuse(reading, "--%s takes a number from 0, not '%s'",
+                              options_info(key)->name, word);
+    }
+    *number = value;
+    return 0;
+}
+
+/* A distance of numbers. */
+static error_t take_tolerance(struct reading *reading, int key, const char *word, double *number)
+{
+    char *end;
+    const double value = strtod(word, &end);
+    if (!(*word == '.' || (*word >= '0' && *word <= '9')) || *end || !isfinite(value)) {
+        return options_refuse(reading, "--%s takes a number from 0, such as 1e-5, not '%s'",
+                              options_info(key)->name, word);
+    }
+    *number = value;
+    return 0;
+}
+
+static error_t take_first(struct reading *reading, const char *word)
+{
+    reading->options->first = 0;
+    return strcmp(word, "0") == 0
+               ? 0
+               : take_number(reading, KEY_FIRST_SHOWN, word, MOST_SHOWN, &reading->options->first);
+}
+
+/* An option of `compare` that takes a number or a type. */
+static error_t take_comparison(struct reading *reading, int key, const char *word)
+{
+    struct options *options = reading->options;
+    switch (key) {
+    case KEY_TYPE:
+        return ssan_compare_type_find(word, &options->compare.type)
+                   ? 0
+                   : refuse_word(reading, key, word);
+    case KEY_ABS:
+        return take_tolerance(reading, key, word, &options->compare.abs);
+    case KEY_REL:
+        return take_tolerance(reading, key, word, &options->compare.rel);
+    case KEY_ULP:
+        return take_whole(reading, key, word, &options->compare.ulp);
+    case KEY_OFFSET_A:
+        return take_whole(reading, key, word, &options->offset_a);
+    case KEY_OFFSET_B:
+        return take_whole(reading, key, word, &options->offset_b);
+    case KEY_COUNT:
+        return take_whole(reading, key, word, &options->count);
+    default:
+        return take_first(reading, word);
+    }
+}
+
 /* One of several words. */
 static error_t take_choice(struct reading *reading, int key, const char *word)
 {
@@ -275,7 +339,17 @@ static error_t take_choice(struct reading *reading, int key, const char *word)
     case KEY_THREADS:
         options->strict = value;
         break;
+    case KEY_NAN:
+        options->compare.nan = (enum ssan_compare_nan)value;
+        break;
+    case KEY_INF:
+        options->compare.inf = (enum ssan_compare_inf)value;
+        break;
+    case KEY_ZERO:
+        options->compare.zero = (enum ssan_compare_zero)value;
+        break;
     case KEY_FORMAT:
+    case KEY_FORM:
         options->format = (enum option_format)value;
         break;
     case KEY_COLOR:
@@ -386,6 +460,15 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_LINES:
         options->output = strcmp(word, "-") == 0 ? NULL : word;
         return 0;
+    case KEY_TYPE:
+    case KEY_ABS:
+    case KEY_REL:
+    case KEY_ULP:
+    case KEY_OFFSET_A:
+    case KEY_OFFSET_B:
+    case KEY_COUNT:
+    case KEY_FIRST_SHOWN:
+        return take_comparison(reading, key, word);
     case KEY_SUPPRESSIONS:
         return take_suppressions(reading, word);
     default:

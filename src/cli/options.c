@@ -23,6 +23,7 @@
 #define AUDIT    VERB_AUDIT
 #define WITNESS  VERB_WITNESS
 #define EXPLORE  VERB_EXPLORE
+#define COMPARE  VERB_COMPARE
 #define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
 #define PROGRAMS (RUN | TRIES)
 #define WORD     1 /* what getopt_long returns for a word that is no option */
@@ -277,6 +278,9 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     options->repeat = 1;
     options->limit = 1000;
     options->seed = 1;
+    options->compare.size_bytes = sizeof options->compare;
+    options->count = UINT64_MAX;
+    options->first = 10;
     (void)plan_read(&options->plan, options->schedule, NULL);
     options->error_exitcode = EXIT_CODE_FINDINGS;
     options->arguments = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));

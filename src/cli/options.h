@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cli/suppress_file.h"
+#include "streamsan/compare.h"
 #include "trace/observe_plan.h"
 #include "trace/plan.h"
 
@@ -19,7 +20,8 @@ enum verb_mask {
     VERB_DUMP = 4,
     VERB_AUDIT = 8,
     VERB_WITNESS = 16,
-    VERB_EXPLORE = 32
+    VERB_EXPLORE = 32,
+    VERB_COMPARE = 64
 };
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL, DEVICE_GPU };
 enum option_live { LIVE_AUTO, LIVE_ALWAYS, LIVE_NEVER };
@@ -67,8 +69,12 @@ struct options {
     unsigned seed;         /* 1 unless given */
     unsigned repeat;       /* replays of each witness; 1 unless given */
     bool bisect;
-    bool help;        /* --help: nothing else counts */
-    char **arguments; /* what is behind the options, NULL-terminated */
+    struct ssan_compare_options compare; /* type 0 unless given */
+    uint64_t offset_a, offset_b;         /* bytes */
+    uint64_t count;                      /* elements; UINT64_MAX: to the end */
+    unsigned first;                      /* mismatches that are shown; 10 unless given */
+    bool help;                           /* --help: nothing else counts */
+    char **arguments;                    /* what is behind the options, NULL-terminated */
     int argument_count;
     struct arena arena;
 };

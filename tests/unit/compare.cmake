@@ -1,0 +1,3 @@
+foreach(name arrays exact)
+    ssan_test(compare_${name} SOURCES compare_${name}.c LINKS ssan_compare m)
+endforeach()
