@@ -13,10 +13,8 @@
 
 #define NPY_DIMENSIONS_MOST 32
 #define NPY_HEADER_MOST     (1u << 20) /* bytes; those of numpy are a few hundred */
-(1u << 20) /* bytes; numpy's own are aligned to 64 and a few hundred long                      \
-            */
 
-    struct npy {
+struct npy {
     enum ssan_compare_type type;
     uint64_t data_begin; /* bytes from the beginning of the file */
     uint64_t count;      /* elements: the product of the shape */
