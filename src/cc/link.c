@@ -26,11 +26,25 @@ static enum ssan_status write_note(const char *path, struct ssan_error *err)
     return SSAN_OK;
 }
 
-static void add_items(const struct cc_job *job, struct words *command)
+/* A library of ours (-lstreamsan-...) as the archive beside lib_dir, so that the program finds it
+ * wherever it is run; NULL for other words. */
+static const char *own_archive(struct cc_job *job, const char *lib_dir, const char *word)
+{
+    static const char prefix[] = "-lstreamsan-";
+    const char *path;
+    if (strncmp(word, prefix, sizeof prefix - 1) != 0) {
+        return NULL;
+    }
+    path = words_text(&job->arena, "%s/../lib%s.a", lib_dir, word + 2);
+    return path && access(path, R_OK) == 0 ? path : NULL;
+}
+
+static void add_items(struct cc_job *job, const char *lib_dir, struct words *command)
 {
     for (size_t i = 0; i < job->items.count; i++) {
         const struct cc_item *item = &job->items.items[i];
-        words_add(command, item->is_word ? item->text : item->object);
+        const char *own = item->is_word ? own_archive(job, lib_dir, item->text) : NULL;
+        words_add(command, own ? own : item->is_word ? item->text : item->object);
     }
 }
 
@@ -57,7 +71,7 @@ enum ssan_status link_program(const struct compiler *compiler, const char *lib_d
     words_init(&command, &job->arena);
     words_add(&command, compiler->clang->path);
     words_add(&command, "-Wno-unused-command-line-argument");
-    add_items(job, &command);
+    add_items(job, lib_dir, &command);
     words_add(&command, note);
     if (!job->shared) {
         words_add(&command, device);

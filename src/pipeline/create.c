@@ -1,0 +1,248 @@
+/* create and destroy: everything is made before the first batch, and goes in the reverse order. */
+#include "pipeline/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *wrong_option(const struct ssan_pipe_options *o)
+{
+    if (o->slots > 4096) {
+        return "more than 4096 slots";
+    }
+    if (o->device_count > 64 || (o->device_count && !o->devices)) {
+        return "more than 64 devices, or no list of them";
+    }
+    if (o->copy_streams > 64) {
+        return "more than 64 copy streams";
+    }
+    if (o->order != SSAN_PIPE_IN_ORDER && o->order != SSAN_PIPE_COMPLETED) {
+        return "an unknown order";
+    }
+    if (o->input_bytes > SIZE_MAX / 4 || o->output_bytes > SIZE_MAX / 4) {
+        return "slots too large to count";
+    }
+    return NULL;
+}
+
+static bool copy_options(struct ssan_pipe *pipe, const struct ssan_pipe_options *given,
+                         struct failure *failure)
+{
+    struct ssan_pipe_options *o = &pipe->options;
+    memcpy(o, given, given->size);
+    o->slots = o->slots ? o->slots : 2;
+    o->copy_streams = o->copy_streams && !o->no_copy_out ? o->copy_streams : 1;
+    o->copy_streams = o->copy_streams < o->slots ? o->copy_streams : o->slots;
+    pipe->name = strdup(o->name ? o->name : "pipe");
+    pipe->devices = calloc(o->device_count ? o->device_count : 1, sizeof *pipe->devices);
+    if (!pipe->name || !pipe->devices) {
+        return pipe_no_memory(failure, "calloc", 0);
+    }
+    if (o->device_count) {
+        memcpy(pipe->devices, o->devices, o->device_count * sizeof *pipe->devices);
+    } else {
+        o->device_count = 1;
+        if (!PIPE_OK(failure, cudaGetDevice, pipe->devices)) {
+            return false;
+        }
+    }
+    o->name = pipe->name;
+    o->devices = pipe->devices;
+    pipe->slot_count = o->device_count * o->slots;
+    pipe->lane_count = o->device_count * o->copy_streams;
+    o->depth = o->depth && o->depth < pipe->slot_count ? o->depth : pipe->slot_count;
+    return true;
+}
+
+/* Slot s of device d has index d * slots + s; the slots of a device take its copy streams in turn.
+ */
+static bool lay_out(struct ssan_pipe *pipe, struct failure *failure)
+{
+    const struct ssan_pipe_options *o = &pipe->options;
+    pipe->slots = calloc(pipe->slot_count, sizeof *pipe->slots);
+    pipe->lanes = calloc(pipe->lane_count, sizeof *pipe->lanes);
+    pipe->parts = calloc(o->device_count, sizeof *pipe->parts);
+    if (!pipe->slots || !pipe->lanes || !pipe->parts) {
+        return pipe_no_memory(failure, "calloc", 0);
+    }
+    for (unsigned i = 0; i < o->device_count; i++) {
+        pipe->parts[i].device = pipe->devices[i];
+    }
+    for (unsigned i = 0; i < pipe->lane_count; i++) {
+        pipe->lanes[i].pipe = pipe;
+        pipe->lanes[i].part = &pipe->parts[i / o->copy_streams];
+    }
+    for (unsigned i = 0; i < pipe->slot_count; i++) {
+        struct slot *slot = &pipe->slots[i];
+        unsigned device = i / o->slots;
+        slot->lane = &pipe->lanes[device * o->copy_streams + i % o->slots % o->copy_streams];
+        slot->batch.slot = i;
+        slot->batch.device = pipe->devices[device];
+        slot_push_free(slot);
+    }
+    return true;
+}
+
+static bool make_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attr;
+    bool ok = pthread_condattr_init(&attr) == 0;
+    ok = ok && pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
+         pthread_cond_init(condition, &attr) == 0;
+    pthread_condattr_destroy(&attr);
+    return ok;
+}
+
+/* On Linux none of these fails for want of anything that a program could give back later. */
+static bool make_locks(struct ssan_pipe *pipe, struct failure *failure)
+{
+    bool ok = pthread_mutex_init(&pipe->lock, NULL) == 0 && make_condition(&pipe->can_acquire) &&
+              make_condition(&pipe->can_take) && make_condition(&pipe->changed);
+    for (unsigned i = 0; ok && i < pipe->lane_count; i++) {
+        ok = make_condition(&pipe->lanes[i].submitted);
+    }
+    return ok || pipe_no_memory(failure, "pthread_cond_init", 0);
+}
+
+static bool start_publishers(struct ssan_pipe *pipe, struct failure *failure)
+{
+    for (unsigned i = 0; i < pipe->lane_count; i++) {
+        struct lane *lane = &pipe->lanes[i];
+        int error = pthread_create(&lane->publisher, NULL, publisher_run, lane);
+        if (error) {
+            return pipe_no_memory(failure, "pthread_create", error);
+        }
+        lane->has_publisher = true;
+    }
+    return true;
+}
+
+static void stop_publishers(struct ssan_pipe *pipe)
+{
+    pthread_mutex_lock(&pipe->lock);
+    pipe->is_stopping = true;
+    for (unsigned i = 0; i < pipe->lane_count; i++) {
+        pthread_cond_signal(&pipe->lanes[i].submitted);
+    }
+    pthread_mutex_unlock(&pipe->lock);
+    for (unsigned i = 0; i < pipe->lane_count; i++) {
+        if (pipe->lanes[i].has_publisher) {
+            pthread_join(pipe->lanes[i].publisher, NULL);
+        }
+    }
+}
+
+static void drop(struct ssan_pipe *pipe)
+{
+    free(pipe->slots);
+    free(pipe->lanes);
+    free(pipe->parts);
+    free(pipe->devices);
+    free(pipe->name);
+    free(pipe);
+}
+
+enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
+                                       struct ssan_pipe **pipe, struct ssan_pipe_error *err)
+{
+    struct failure failure = {0}, ignored = {0};
+    struct ssan_pipe *made;
+    const char *wrong = options->size == 0 || options->size > sizeof *options
+                            ? "options of an unknown size"
+                            : wrong_option(options);
+    bool ok, has_locks;
+    if (wrong) {
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "pipe: %s", wrong);
+    }
+    made = calloc(1, sizeof *made);
+    if (!made) {
+        return pipe_fail(err, SSAN_PIPE_NO_MEMORY, SSAN_PIPE_NO_BATCH, "pipe: out of memory");
+    }
+    ok = copy_options(made, options, &failure) && lay_out(made, &failure);
+    has_locks = ok && make_locks(made, &failure);
+    ok = has_locks && pipe_make_memory(made, &failure) && start_publishers(made, &failure);
+    if (!ok) {
+        enum ssan_pipe_status status =
+            pipe_fail_call(err, &failure, options->name ? options->name : "pipe");
+        if (has_locks) {
+            stop_publishers(made);
+            pipe_drop_memory(made, &ignored);
+        }
+        drop(made);
+        return status;
+    }
+    pipe_name_all(made);
+    *pipe = made;
+    return SSAN_PIPE_OK;
+}
+
+/* Waits until no call waits and no publisher has a batch; returns how many batches callers hold.
+ * Where they do, a drain goes on waiting for them, and destroy is not to wait for it. */
+static unsigned settle(struct ssan_pipe *pipe)
+{
+    unsigned held;
+    pthread_mutex_lock(&pipe->lock);
+    for (;;) {
+        held = pipe->live + pipe->landings_held;
+        if (pipe->submits == pipe->publishes && !pipe->producers && !pipe->takers &&
+            (held || !pipe->watchers)) {
+            break;
+        }
+        pipe->watchers++;
+        pthread_cond_wait(&pipe->changed, &pipe->lock);
+        pipe->watchers--;
+    }
+    pthread_mutex_unlock(&pipe->lock);
+    return held;
+}
+
+/* Waits for what consumers' streams still do with memory that goes. */
+static void join_consumers(struct ssan_pipe *pipe, struct failure *failure)
+{
+    for (struct ssan_pipe_consumer *c = pipe->consumers; c; c = c->next) {
+        if (c->transfer && pipe_has_edge(DESTROY_TRANSFER_JOIN)) {
+            PIPE_OK(failure, cudaStreamSynchronize, c->transfer);
+        }
+        for (unsigned i = 0; c->landings && i < c->options.landings; i++) {
+            pipe_get(DESTROYED_HANDOVER, &c->landings[i].returned);
+            if (c->landings[i].is_used && pipe_has_edge(DESTROY_CONSUMED_JOIN)) {
+                PIPE_OK(failure, cudaEventSynchronize, c->landings[i].consumed);
+            }
+        }
+    }
+}
+
+enum ssan_pipe_status ssan_pipe_destroy(struct ssan_pipe *pipe, struct ssan_pipe_error *err)
+{
+    struct failure failure = {0};
+    enum ssan_pipe_status status = SSAN_PIPE_OK;
+    unsigned held;
+    if (!pipe) {
+        return SSAN_PIPE_OK;
+    }
+    ssan_pipe_cancel(pipe);
+    held = settle(pipe);
+    if (held) {
+        return pipe_fail(err, SSAN_PIPE_BUSY, SSAN_PIPE_NO_BATCH,
+                         "%s: %u batches are still held; release or abandon them", pipe->name,
+                         held);
+    }
+    stop_publishers(pipe);
+    for (unsigned i = 0; i < pipe->slot_count; i++) {
+        pipe_get(DESTROYED_HANDOVER, &pipe->slots[i].returned);
+    }
+    join_consumers(pipe, &failure);
+    while (pipe->consumers) {
+        struct ssan_pipe_consumer *consumer = pipe->consumers;
+        pipe->consumers = consumer->next;
+        consumer_drop_memory(consumer, &failure);
+    }
+    pipe_drop_memory(pipe, &failure);
+    if (failure.status != SSAN_PIPE_OK) {
+        failure.status = SSAN_PIPE_CUDA;
+        status = pipe_fail_call(err, &failure, pipe->name);
+    }
+    pthread_mutex_destroy(&pipe->lock);
+    drop(pipe);
+    return status;
+}

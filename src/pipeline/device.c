@@ -1,0 +1,154 @@
+/* Memory, streams and events of a pipeline and of its consumers: made all or not at all, and
+ * dropped in the reverse order. Nothing here waits for the device; see shutdown.c. */
+#include "pipeline/parts.h"
+
+#include <stdlib.h>
+
+bool device_enter(struct failure *failure, int device, int *before)
+{
+    *before = device;
+    return PIPE_OK(failure, cudaGetDevice, before) &&
+           (*before == device || PIPE_OK(failure, cudaSetDevice, device));
+}
+
+void device_leave(int device, int before)
+{
+    if (before != device) {
+        (void)cudaSetDevice(before); /* it was current: this can't fail but by a sticky error */
+    }
+}
+
+static bool make_stream(struct failure *failure, cudaStream_t *stream)
+{
+    return PIPE_OK(failure, cudaStreamCreateWithFlags, stream, cudaStreamNonBlocking);
+}
+
+static bool make_event(struct failure *failure, cudaEvent_t *event, unsigned flags)
+{
+    return PIPE_OK(failure, cudaEventCreateWithFlags, event, flags);
+}
+
+static bool make_pinned(struct ssan_pipe *pipe, struct failure *failure, void **memory, size_t size)
+{
+    if (size == 0 || !PIPE_OK(failure, cudaHostAlloc, memory, size, cudaHostAllocPortable)) {
+        return size == 0;
+    }
+    pipe->stats.pinned_bytes += size;
+    return true;
+}
+
+static bool make_device(struct ssan_pipe *pipe, struct failure *failure, void **memory, size_t size)
+{
+    if (size == 0 || !PIPE_OK(failure, cudaMalloc, memory, size)) {
+        return size == 0;
+    }
+    pipe->stats.device_bytes += size;
+    return true;
+}
+
+static bool make_slot(struct ssan_pipe *pipe, struct slot *slot, struct failure *failure)
+{
+    const struct ssan_pipe_options *options = &pipe->options;
+    const unsigned order = options->timing ? 0 : cudaEventDisableTiming;
+    const unsigned joined = order | (options->blocking_wait ? cudaEventBlockingSync : 0);
+    return make_pinned(pipe, failure, &slot->input, options->input_bytes) &&
+           make_device(pipe, failure, &slot->device_input, options->input_bytes) &&
+           make_device(pipe, failure, &slot->device_output, options->output_bytes) &&
+           make_pinned(pipe, failure, &slot->output,
+                       options->no_copy_out ? 0 : options->output_bytes) &&
+           make_event(failure, &slot->uploaded, order) &&
+           make_event(failure, &slot->produced, joined) &&
+           make_event(failure, &slot->copied, joined) &&
+           (!options->timing || (make_event(failure, &slot->upload_begin, 0) &&
+                                 make_event(failure, &slot->compute_begin, 0) &&
+                                 make_event(failure, &slot->copy_begin, 0)));
+}
+
+bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure)
+{
+    int before = 0;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < pipe->options.device_count; i++) {
+        struct part *part = &pipe->parts[i];
+        ok = device_enter(failure, part->device, &before);
+        ok = ok && (pipe->options.input_bytes == 0 || make_stream(failure, &part->upload));
+        for (unsigned j = 0; ok && j < pipe->lane_count; j++) {
+            struct lane *lane = &pipe->lanes[j];
+            ok = lane->part != part || pipe->options.no_copy_out ||
+                 make_stream(failure, &lane->copy);
+        }
+        for (unsigned j = 0; ok && j < pipe->slot_count; j++) {
+            struct slot *slot = &pipe->slots[j];
+            ok = slot->lane->part != part || make_slot(pipe, slot, failure);
+        }
+        device_leave(part->device, before);
+    }
+    return ok;
+}
+
+static void drop_event(struct failure *failure, cudaEvent_t event)
+{
+    if (event) {
+        PIPE_OK(failure, cudaEventDestroy, event);
+    }
+}
+
+static void drop_stream(struct failure *failure, cudaStream_t stream)
+{
+    if (stream) {
+        PIPE_OK(failure, cudaStreamDestroy, stream);
+    }
+}
+
+static void drop_slot(struct slot *slot, struct failure *failure)
+{
+    cudaEvent_t events[] = {slot->uploaded,     slot->produced,      slot->copied,
+                            slot->upload_begin, slot->compute_begin, slot->copy_begin};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        drop_event(failure, events[i]);
+    }
+    if (slot->output) {
+        PIPE_OK(failure, cudaFreeHost, slot->output);
+    }
+    if (slot->device_output) {
+        PIPE_OK(failure, cudaFree, slot->device_output);
+    }
+    if (slot->device_input) {
+        PIPE_OK(failure, cudaFree, slot->device_input);
+    }
+    if (slot->input) {
+        PIPE_OK(failure, cudaFreeHost, slot->input);
+    }
+}
+
+void pipe_drop_memory(struct ssan_pipe *pipe, struct failure *failure)
+{
+    for (unsigned j = 0; j < pipe->slot_count; j++) {
+        drop_slot(&pipe->slots[j], failure);
+    }
+    for (unsigned j = 0; j < pipe->lane_count; j++) {
+        drop_stream(failure, pipe->lanes[j].copy);
+    }
+    for (unsigned i = 0; i < pipe->options.device_count; i++) {
+        drop_stream(failure, pipe->parts[i].upload);
+    }
+}
+
+void consumer_drop_memory(struct ssan_pipe_consumer *consumer, struct failure *failure)
+{
+    for (unsigned i = 0; consumer->landings && i < consumer->options.landings; i++) {
+        struct landing *landing = &consumer->landings[i];
+        drop_event(failure, landing->landed);
+        drop_event(failure, landing->consumed);
+        if (landing->memory) {
+            PIPE_OK(failure, cudaFree, landing->memory);
+        }
+    }
+    for (unsigned i = 0; consumer->reclaimed && i < consumer->pipe->slot_count; i++) {
+        drop_event(failure, consumer->reclaimed[i]);
+    }
+    drop_stream(failure, consumer->transfer);
+    free(consumer->landings);
+    free(consumer->reclaimed);
+    free(consumer);
+}

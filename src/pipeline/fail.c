@@ -1,0 +1,80 @@
+/* Statuses and errors: every sentence that the library says is made here or handed to pipe_fail. */
+#include "pipeline/parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ssan_pipe_status_name(enum ssan_pipe_status status)
+{
+    static const char *const names[] = {
+#define NAME(name, text) "SSAN_PIPE_" #name,
+        SSAN_PIPE_STATUSES(NAME)
+#undef NAME
+    };
+    return (unsigned)status < SSAN_PIPE_STATUS_COUNT ? names[status] : "SSAN_PIPE_?";
+}
+
+const char *ssan_pipe_status_text(enum ssan_pipe_status status)
+{
+    static const char *const texts[] = {
+#define TEXT(name, text) text,
+        SSAN_PIPE_STATUSES(TEXT)
+#undef TEXT
+    };
+    return (unsigned)status < SSAN_PIPE_STATUS_COUNT ? texts[status] : "unknown status";
+}
+
+enum ssan_pipe_status pipe_fail(struct ssan_pipe_error *err, enum ssan_pipe_status status,
+                                uint64_t batch, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        err->status = status;
+        err->code = 0;
+        err->batch = batch;
+        err->call = NULL;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct failure *failure,
+                                     const char *name)
+{
+    char batch[48] = "", number[24];
+    if (!err) {
+        return failure->status;
+    }
+    if (failure->batch != SSAN_PIPE_NO_BATCH) {
+        snprintf(batch, sizeof batch, ", batch %llu", (unsigned long long)failure->batch);
+    }
+    snprintf(number, sizeof number, "%d", failure->code);
+    pipe_fail(err, failure->status, failure->batch, "%s%s: %s failed: %s%s", name, batch,
+              failure->call, failure->code_name ? failure->code_name : number,
+              failure->status == SSAN_PIPE_BROKEN ? "; its work may still run" : "");
+    err->code = failure->code;
+    err->call = failure->call;
+    return failure->status;
+}
+
+bool pipe_no_memory(struct failure *failure, const char *call, int code)
+{
+    *failure = (struct failure){
+        .status = SSAN_PIPE_NO_MEMORY, .code = code, .call = call, .batch = SSAN_PIPE_NO_BATCH};
+    return false;
+}
+
+bool pipe_ok(struct failure *failure, const char *call, cudaError_t error)
+{
+    if (error != cudaSuccess && failure->status == SSAN_PIPE_OK) {
+        failure->status = error == cudaErrorMemoryAllocation ? SSAN_PIPE_NO_MEMORY : SSAN_PIPE_CUDA;
+        failure->code = (int)error;
+        failure->call = call;
+        failure->code_name = cudaGetErrorName(error);
+        failure->batch = SSAN_PIPE_NO_BATCH;
+    }
+    return error == cudaSuccess;
+}

@@ -1,0 +1,108 @@
+/* Slots between owners, and waiting. All of it under the pipeline's lock, but the clock. */
+#include "pipeline/parts.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define NS 1000000000u
+
+uint64_t pipe_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+}
+
+void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline)
+{
+    const uint64_t longest = (uint64_t)100 * 365 * 86400 * NS; /* the sum below stays in range */
+    uint64_t at = pipe_now_ns() + (timeout_ns < longest ? timeout_ns : longest);
+    deadline->tv_sec = (time_t)(at / NS);
+    deadline->tv_nsec = (long)(at % NS);
+}
+
+bool pipe_wait(struct ssan_pipe *pipe, pthread_cond_t *condition, unsigned *waiting,
+               uint64_t timeout_ns, const struct timespec *deadline)
+{
+    int error = 0;
+    if (timeout_ns == 0) {
+        return false;
+    }
+    ++*waiting;
+    if (timeout_ns == SSAN_PIPE_FOREVER) {
+        pthread_cond_wait(condition, &pipe->lock);
+    } else {
+        error = pthread_cond_timedwait(condition, &pipe->lock, deadline);
+    }
+    --*waiting;
+    return error != ETIMEDOUT;
+}
+
+void pipe_wake(pthread_cond_t *condition, unsigned waiting)
+{
+    if (waiting == 1) {
+        pthread_cond_signal(condition);
+    } else if (waiting) {
+        pthread_cond_broadcast(condition);
+    }
+}
+
+void slot_push_free(struct slot *slot)
+{
+    struct part *part = slot->lane->part;
+    slot->next = NULL;
+    if (part->last_free) {
+        part->last_free->next = slot;
+    } else {
+        part->first_free = slot;
+    }
+    part->last_free = slot;
+}
+
+void slot_return(struct ssan_pipe *pipe, struct slot *slot)
+{
+    if (slot->state != SLOT_TAKEN) {
+        pipe->ahead--;
+    }
+    pipe->live--;
+    pipe->bytes -= (uint64_t)slot->input_room + slot->output_room;
+    slot->state = SLOT_EMPTY;
+    slot->failure.status = SSAN_PIPE_OK;
+    slot_push_free(slot);
+    pipe_wake(&pipe->can_acquire, pipe->producers);
+    pipe_wake(&pipe->can_take, pipe->takers); /* the batch behind it may be the oldest now */
+    pipe_wake(&pipe->changed, pipe->watchers);
+}
+
+void pipe_break(struct ssan_pipe *pipe, const struct failure *failure)
+{
+    if (!atomic_load_explicit(&pipe->is_broken, memory_order_relaxed)) {
+        pipe->broke = *failure;
+        pipe->broke.status = SSAN_PIPE_BROKEN;
+        atomic_store(&pipe->is_broken, true);
+        pipe_wake(&pipe->can_acquire, pipe->producers);
+        pipe_wake(&pipe->can_take, pipe->takers);
+        pipe_wake(&pipe->changed, pipe->watchers);
+    }
+}
+
+struct slot *slot_of(struct ssan_pipe *pipe, const struct ssan_pipe_batch *batch)
+{
+    uintptr_t at = (uintptr_t)batch, first = (uintptr_t)pipe->slots;
+    if (at < first || at - first >= sizeof(struct slot) * pipe->slot_count ||
+        (at - first) % sizeof(struct slot) != 0) {
+        return NULL;
+    }
+    return &pipe->slots[(at - first) / sizeof(struct slot)];
+}
+
+enum ssan_pipe_status pipe_refusal(const struct ssan_pipe *pipe)
+{
+    if (atomic_load_explicit(&pipe->is_broken, memory_order_relaxed)) {
+        return SSAN_PIPE_BROKEN;
+    }
+    if (atomic_load_explicit(&pipe->is_cancelled, memory_order_relaxed)) {
+        return SSAN_PIPE_CANCELLED;
+    }
+    return pipe->is_closed ? SSAN_PIPE_CLOSED : SSAN_PIPE_OK;
+}

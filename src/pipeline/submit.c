@@ -1,0 +1,227 @@
+/* submit: upload, compute and copy out are enqueued; the batch goes to the publisher.
+ *
+ *   upload stream   [copy in] record uploaded
+ *   your stream     wait uploaded | wait reclaimed | [compute] record produced
+ *   copy stream     wait produced | wait reclaimed | [copy out] record copied
+ *
+ * A failure in the middle waits for what was enqueued before it (join_enqueued), so that the slot
+ * is at rest when it comes back; if that fails too, the pipeline is broken. */
+#include "pipeline/parts.h"
+
+struct submission {
+    struct ssan_pipe *pipe;
+    struct slot *slot;
+    cudaStream_t compute;
+    struct failure failure;
+    bool uploads, computes, copies; /* something stands in that stream */
+};
+
+static bool record(struct failure *failure, bool has_edge, cudaEvent_t event, cudaStream_t stream)
+{
+    return !has_edge || PIPE_OK(failure, cudaEventRecord, event, stream);
+}
+
+static bool wait_for(struct failure *failure, bool has_edge, cudaStream_t stream, cudaEvent_t event)
+{
+    return !has_edge || PIPE_OK(failure, cudaStreamWaitEvent, stream, event, 0);
+}
+
+/* Takes the time where the options ask for it; orders nothing. */
+static bool begin(struct failure *failure, cudaEvent_t event, cudaStream_t stream)
+{
+    return !event || PIPE_OK(failure, cudaEventRecord, event, stream);
+}
+
+static bool enqueue_upload(struct submission *s)
+{
+    struct slot *slot = s->slot;
+    struct ssan_pipe_batch *batch = &slot->batch;
+    cudaStream_t upload = slot->lane->part->upload;
+    if (batch->input_bytes == 0) {
+        return true;
+    }
+    SSAN_HOST_WRITE(slot->input, batch->input_bytes);
+    s->uploads = true;
+    return begin(&s->failure, slot->upload_begin, upload) &&
+           PIPE_OK(&s->failure, cudaMemcpyAsync, slot->device_input, slot->input,
+                   batch->input_bytes, cudaMemcpyHostToDevice, upload) &&
+           record(&s->failure, pipe_has_edge(UPLOADED_RECORD), slot->uploaded, upload) &&
+           wait_for(&s->failure, pipe_has_edge(UPLOADED_WAIT), s->compute, slot->uploaded);
+}
+
+static bool call_compute(struct submission *s, ssan_pipe_compute *compute, void *user)
+{
+    int code = compute(user, &s->slot->batch, s->compute);
+    if (code != 0) {
+        s->failure.status = SSAN_PIPE_FAILED;
+        s->failure.code = code;
+        s->failure.call = "compute";
+    }
+    return code == 0;
+}
+
+static bool enqueue_compute(struct submission *s, ssan_pipe_compute *compute, void *user)
+{
+    struct slot *slot = s->slot;
+    s->computes = true;
+    if (slot->reclaimed && slot->reclaimed_device) {
+        if (!wait_for(&s->failure, pipe_has_edge(RECLAIMED_COMPUTE_WAIT), s->compute,
+                      slot->reclaimed)) {
+            return false;
+        }
+        slot->reclaimed = NULL;
+    }
+    return begin(&s->failure, slot->compute_begin, s->compute) && call_compute(s, compute, user) &&
+           record(&s->failure, pipe_has_edge(PRODUCED_RECORD), slot->produced, s->compute);
+}
+
+static bool enqueue_copy(struct submission *s)
+{
+    struct slot *slot = s->slot;
+    cudaStream_t copy = slot->lane->copy;
+    if (!slot->output || slot->batch.output_bytes == 0) {
+        return true;
+    }
+    s->copies = true;
+    if (!wait_for(&s->failure, pipe_has_edge(PRODUCED_WAIT), copy, slot->produced)) {
+        return false;
+    }
+    if (slot->reclaimed && !slot->reclaimed_device) {
+        if (!wait_for(&s->failure, pipe_has_edge(RECLAIMED_COPY_WAIT), copy, slot->reclaimed)) {
+            return false;
+        }
+        slot->reclaimed = NULL;
+    }
+    return begin(&s->failure, slot->copy_begin, copy) &&
+           PIPE_OK(&s->failure, cudaMemcpyAsync, slot->output, slot->device_output,
+                   slot->batch.output_bytes, cudaMemcpyDeviceToHost, copy) &&
+           record(&s->failure, pipe_has_edge(COPIED_RECORD), slot->copied, copy);
+}
+
+/* Sizes are what acquire gave at most, also behind compute, which may set them. */
+static bool has_room(struct submission *s)
+{
+    const struct slot *slot = s->slot;
+    if (slot->batch.input_bytes <= slot->input_room &&
+        slot->batch.output_bytes <= slot->output_room) {
+        return true;
+    }
+    s->failure.status = SSAN_PIPE_INVALID;
+    return false;
+}
+
+static bool join(struct failure *failure, bool is_needed, cudaStream_t stream)
+{
+    return !is_needed || PIPE_OK(failure, cudaStreamSynchronize, stream);
+}
+
+/* Waits for what a failed submit has enqueued; false: it can't be shown that it has ended. */
+static bool join_enqueued(struct submission *s, struct failure *failure)
+{
+    struct lane *lane = s->slot->lane;
+    bool ok = join(failure, s->uploads && pipe_has_edge(FAILED_UPLOAD_JOIN), lane->part->upload);
+    ok = join(failure, s->computes && pipe_has_edge(FAILED_COMPUTE_JOIN), s->compute) && ok;
+    return join(failure, s->copies && pipe_has_edge(FAILED_COPY_JOIN), lane->copy) && ok;
+}
+
+static enum ssan_pipe_status tell(struct submission *s, struct ssan_pipe_error *err)
+{
+    uint64_t batch = s->failure.batch;
+    switch (s->failure.status) {
+    case SSAN_PIPE_INVALID:
+        return pipe_fail(err, SSAN_PIPE_INVALID, batch,
+                         "%s, batch %llu: more bytes than acquire gave", s->pipe->name,
+                         (unsigned long long)batch);
+    case SSAN_PIPE_CANCELLED:
+    case SSAN_PIPE_BROKEN:
+        return pipe_fail(err, s->failure.status, batch, "%s, batch %llu: %s", s->pipe->name,
+                         (unsigned long long)batch, ssan_pipe_status_text(s->failure.status));
+    default:
+        s->failure.status = SSAN_PIPE_FAILED;
+        return pipe_fail_call(err, &s->failure, s->pipe->name);
+    }
+}
+
+/* The slot comes back; the error is told before. */
+static enum ssan_pipe_status give_up(struct submission *s, struct ssan_pipe_error *err)
+{
+    struct failure joins = {0};
+    struct ssan_pipe *pipe = s->pipe;
+    bool at_rest = join_enqueued(s, &joins);
+    enum ssan_pipe_status status;
+    s->failure.batch = joins.batch = s->slot->batch.number;
+    status = tell(s, err);
+    pipe_give(RETURNED_HANDOVER, &s->slot->returned);
+    pthread_mutex_lock(&pipe->lock);
+    if (status == SSAN_PIPE_CANCELLED) {
+        pipe->stats.dropped++;
+    } else {
+        pipe->stats.failed++;
+    }
+    if (!at_rest) {
+        pipe_break(pipe, &joins);
+    }
+    slot_return(pipe, s->slot);
+    pthread_mutex_unlock(&pipe->lock);
+    return status;
+}
+
+static void hand_to_publisher(struct ssan_pipe *pipe, struct slot *slot)
+{
+    struct lane *lane = slot->lane;
+    uint64_t now = pipe_now_ns();
+    pipe_give(SUBMITTED_HANDOVER, &slot->handed);
+    pthread_mutex_lock(&pipe->lock);
+    slot->state = SLOT_SUBMITTED;
+    slot->submitted_ns = now;
+    slot->next = NULL;
+    if (lane->last) {
+        lane->last->next = slot;
+    } else {
+        lane->first = slot;
+        pthread_cond_signal(&lane->submitted);
+    }
+    lane->last = slot;
+    slot->order = pipe->submits++;
+    pipe->stats.submitted++;
+    if (pipe->in_flight++ == 0) {
+        pipe->busy_since_ns = now;
+    }
+    pthread_mutex_unlock(&pipe->lock);
+}
+
+static bool enqueue(struct submission *s, ssan_pipe_compute *compute, void *user)
+{
+    return has_room(s) && enqueue_upload(s) && enqueue_compute(s, compute, user) && has_room(s) &&
+           enqueue_copy(s);
+}
+
+enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch,
+                                       ssan_pipe_compute *compute, void *user,
+                                       struct CUstream_st *stream, struct ssan_pipe_error *err)
+{
+    struct submission s = {.pipe = pipe, .slot = slot_of(pipe, batch), .compute = stream};
+    int before = 0, device;
+    bool ok;
+    if (!s.slot || s.slot->state != SLOT_FILLING || !compute) {
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
+                         "%s: submit of what is not an acquired batch, or without compute",
+                         pipe->name);
+    }
+    if (atomic_load(&pipe->is_broken) || atomic_load(&pipe->is_cancelled)) {
+        s.failure.status = atomic_load(&pipe->is_broken) ? SSAN_PIPE_BROKEN : SSAN_PIPE_CANCELLED;
+        ok = false;
+    } else {
+        device = s.slot->lane->part->device;
+        ok = device_enter(&s.failure, device, &before);
+        ok = ok && enqueue(&s, compute, user);
+        if (ok) {
+            hand_to_publisher(pipe, s.slot);
+        }
+        device_leave(device, before);
+    }
+    if (!ok) {
+        return give_up(&s, err);
+    }
+    return SSAN_PIPE_OK;
+}

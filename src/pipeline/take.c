@@ -1,0 +1,319 @@
+/* take and release: which batch a consumer gets, and the way to a consumer's device.
+ *
+ * In order: the batch with the least number of all that may still come to this consumer, once it is
+ * ready. Numbers that are gone (abandoned, failed in submit) are on no slot and hold nothing up.
+ *
+ *   transfer stream     wait consumed | [copy to landed] record landed, record reclaimed
+ *   consumer's stream   wait landed | your work | at release: record consumed
+ *
+ * The slot comes back as soon as the copy is enqueued; its next batch waits for `reclaimed`. */
+#include "pipeline/parts.h"
+
+static bool is_for(const struct ssan_pipe_consumer *consumer, const struct slot *slot)
+{
+    unsigned share = consumer->pipe->options.share;
+    return slot->state != SLOT_EMPTY && slot->state != SLOT_TAKEN &&
+           (share == 0 || slot->batch.number % share == consumer->options.share_index);
+}
+
+/* The batch to take, or NULL; *may_come: another one may come later. Under the lock. */
+static struct slot *find_batch(const struct ssan_pipe_consumer *consumer, bool *may_come)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    bool in_order = pipe->options.order == SSAN_PIPE_IN_ORDER;
+    struct slot *best = NULL;
+    *may_come = false;
+    for (unsigned i = 0; i < pipe->slot_count; i++) {
+        struct slot *slot = &pipe->slots[i];
+        if (!is_for(consumer, slot)) {
+            continue;
+        }
+        *may_come = true;
+        if (in_order ? !best || slot->batch.number < best->batch.number
+                     : slot->state == SLOT_READY && (!best || slot->order < best->order)) {
+            best = slot;
+        }
+    }
+    return best && best->state == SLOT_READY ? best : NULL;
+}
+
+static struct landing *find_landing(const struct ssan_pipe_consumer *consumer)
+{
+    for (unsigned i = 0; i < consumer->options.landings; i++) {
+        if (!consumer->landings[i].is_held) {
+            return &consumer->landings[i];
+        }
+    }
+    return NULL;
+}
+
+/* Waits for a batch, and makes it the consumer's. Under the lock. */
+static enum ssan_pipe_status wait_for_batch(struct ssan_pipe_consumer *consumer,
+                                            uint64_t timeout_ns, struct slot **found)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    struct timespec deadline = {0};
+    bool may_come, in_time = true;
+    enum ssan_pipe_status refusal;
+    if (timeout_ns != 0) {
+        pipe_deadline(timeout_ns, &deadline);
+    }
+    for (;;) {
+        refusal = pipe_refusal(pipe);
+        if (atomic_load_explicit(&pipe->is_cancelled, memory_order_relaxed)) {
+            return SSAN_PIPE_CANCELLED;
+        }
+        *found = find_batch(consumer, &may_come);
+        if (*found) {
+            return SSAN_PIPE_OK;
+        }
+        if (refusal != SSAN_PIPE_OK && !may_come) {
+            return refusal;
+        }
+        if (!in_time) {
+            return SSAN_PIPE_TIMEOUT;
+        }
+        in_time = pipe_wait(pipe, &pipe->can_take, &pipe->takers, timeout_ns, &deadline);
+    }
+}
+
+/* The batch leaves the slot without a consumer that holds it: it failed, or was copied away. */
+static void return_taken(struct ssan_pipe *pipe, struct slot *slot, const struct failure *broke)
+{
+    pipe_give(RETURNED_HANDOVER, &slot->returned);
+    pthread_mutex_lock(&pipe->lock);
+    if (broke) {
+        pipe_break(pipe, broke);
+    }
+    slot_return(pipe, slot);
+    pthread_mutex_unlock(&pipe->lock);
+}
+
+static bool copy_to_landing(struct ssan_pipe_consumer *consumer, const struct slot *slot,
+                            const struct landing *landing, struct failure *failure)
+{
+    size_t bytes = slot->batch.output_bytes;
+    int from = slot->lane->part->device, to = consumer->options.device;
+    if (!consumer->options.from_device) {
+        return PIPE_OK(failure, cudaMemcpyAsync, landing->memory, slot->output, bytes,
+                       cudaMemcpyHostToDevice, consumer->transfer);
+    }
+    if (from == to) {
+        return PIPE_OK(failure, cudaMemcpyAsync, landing->memory, slot->device_output, bytes,
+                       cudaMemcpyDeviceToDevice, consumer->transfer);
+    }
+    return PIPE_OK(failure, cudaMemcpyPeerAsync, landing->memory, to, slot->device_output, from,
+                   bytes, consumer->transfer);
+}
+
+static bool enqueue_transfer(struct ssan_pipe_consumer *consumer, struct slot *slot,
+                             struct landing *landing, struct failure *failure)
+{
+    cudaEvent_t reclaimed = consumer->reclaimed[slot->batch.slot];
+    cudaStream_t transfer = consumer->transfer;
+    if (slot->batch.output_bytes == 0) {
+        return true;
+    }
+    if (landing->is_used) {
+        pipe_get(LANDING_HANDOVER, &landing->returned);
+        if (pipe_has_edge(CONSUMED_WAIT) &&
+            !PIPE_OK(failure, cudaStreamWaitEvent, transfer, landing->consumed, 0)) {
+            return false;
+        }
+    }
+    if (!copy_to_landing(consumer, slot, landing, failure) ||
+        (pipe_has_edge(LANDED_RECORD) &&
+         !PIPE_OK(failure, cudaEventRecord, landing->landed, transfer)) ||
+        (pipe_has_edge(RECLAIMED_RECORD) &&
+         !PIPE_OK(failure, cudaEventRecord, reclaimed, transfer)) ||
+        (pipe_has_edge(LANDED_WAIT) &&
+         !PIPE_OK(failure, cudaStreamWaitEvent, consumer->options.stream, landing->landed, 0))) {
+        return false;
+    }
+    slot->reclaimed = reclaimed;
+    slot->reclaimed_device = consumer->options.from_device;
+    return true;
+}
+
+/* Copies the batch to the consumer's device and gives the slot back. */
+static enum ssan_pipe_status land(struct ssan_pipe_consumer *consumer, struct slot *slot,
+                                  struct landing *landing, struct ssan_pipe_error *err)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    int device = consumer->options.device, before = 0;
+    struct failure failure = {0}, again = {0};
+    bool at_rest = true;
+    if (!device_enter(&failure, device, &before) ||
+        !enqueue_transfer(consumer, slot, landing, &failure)) {
+        at_rest = !pipe_has_edge(FAILED_TRANSFER_JOIN) ||
+                  PIPE_OK(&again, cudaStreamSynchronize, consumer->transfer);
+        failure.status = SSAN_PIPE_FAILED;
+    }
+    device_leave(device, before);
+    failure.batch = again.batch = slot->batch.number;
+    landing->batch = slot->batch;
+    landing->batch.device = device;
+    landing->batch.landed = landing->memory;
+    landing->published_ns = slot->published_ns;
+    if (failure.status != SSAN_PIPE_OK) {
+        (void)pipe_fail_call(err, &failure, pipe->name);
+    }
+    return_taken(pipe, slot, at_rest ? NULL : &again);
+    if (failure.status == SSAN_PIPE_OK) {
+        return SSAN_PIPE_OK;
+    }
+    pthread_mutex_lock(&pipe->lock);
+    landing->is_held = false;
+    pipe->landings_held--;
+    pipe->stats.failed++;
+    pipe_wake(&pipe->changed, pipe->watchers);
+    pthread_mutex_unlock(&pipe->lock);
+    return failure.status;
+}
+
+static void show_to_consumer(struct slot *slot)
+{
+    struct ssan_pipe_batch *batch = &slot->batch;
+    batch->input = batch->device_input = batch->device_output = NULL;
+    batch->output = slot->output;
+}
+
+/* Makes a ready batch this consumer's. Under the lock. */
+static void make_taken(struct ssan_pipe *pipe, struct slot *slot, struct landing *landing)
+{
+    slot->state = SLOT_TAKEN;
+    pipe->ahead--;
+    if (slot->failure.status == SSAN_PIPE_OK) {
+        latency_add(&pipe->delivery_latency, pipe_now_ns() - slot->published_ns);
+        if (landing) {
+            landing->is_held = true;
+            pipe->landings_held++;
+        }
+    }
+    pipe_wake(&pipe->can_acquire, pipe->producers); /* depth */
+    pipe_wake(&pipe->can_take, pipe->takers);       /* the batch behind it is the oldest now */
+}
+
+static void tell_no_batch(const struct ssan_pipe *pipe, enum ssan_pipe_status status,
+                          struct ssan_pipe_error *err)
+{
+    if (status == SSAN_PIPE_BROKEN) {
+        (void)pipe_fail_call(err, &pipe->broke, pipe->name);
+    } else {
+        (void)pipe_fail(err, status, SSAN_PIPE_NO_BATCH, "%s: no batch: %s", pipe->name,
+                        status == SSAN_PIPE_BUSY ? "the consumer holds all its landings"
+                                                 : ssan_pipe_status_text(status));
+    }
+}
+
+enum ssan_pipe_status ssan_pipe_take(struct ssan_pipe_consumer *consumer, uint64_t timeout_ns,
+                                     struct ssan_pipe_batch **batch, struct ssan_pipe_error *err)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    struct landing *landing = NULL;
+    struct slot *slot = NULL;
+    enum ssan_pipe_status status = SSAN_PIPE_OK;
+    pthread_mutex_lock(&pipe->lock);
+    if (consumer->options.on_device) {
+        landing = find_landing(consumer);
+        status = landing ? SSAN_PIPE_OK : SSAN_PIPE_BUSY;
+    }
+    if (status == SSAN_PIPE_OK) {
+        status = wait_for_batch(consumer, timeout_ns, &slot);
+    }
+    if (status == SSAN_PIPE_OK) {
+        make_taken(pipe, slot, landing);
+    } else {
+        pipe_wake(&pipe->changed, pipe->watchers); /* destroy waits for us */
+        tell_no_batch(pipe, status, err);
+    }
+    pthread_mutex_unlock(&pipe->lock);
+    if (status != SSAN_PIPE_OK) {
+        return status;
+    }
+    pipe_get(PUBLISHED_HANDOVER, &slot->shown);
+    if (slot->failure.status != SSAN_PIPE_OK) {
+        status = pipe_fail_call(err, &slot->failure, pipe->name);
+        return_taken(pipe, slot, NULL);
+        return status;
+    }
+    show_to_consumer(slot);
+    if (landing) {
+        slot->batch.output = NULL;
+        status = land(consumer, slot, landing, err);
+    }
+    if (status == SSAN_PIPE_OK) {
+        *batch = landing ? &landing->batch : &slot->batch;
+    }
+    return status;
+}
+
+static struct landing *landing_of(const struct ssan_pipe_consumer *consumer,
+                                  const struct ssan_pipe_batch *batch)
+{
+    for (unsigned i = 0; consumer->landings && i < consumer->options.landings; i++) {
+        if (&consumer->landings[i].batch == batch && consumer->landings[i].is_held) {
+            return &consumer->landings[i];
+        }
+    }
+    return NULL;
+}
+
+/* The landing is free once the consumer's stream is past this point. */
+static enum ssan_pipe_status release_landing(struct ssan_pipe_consumer *consumer,
+                                             struct landing *landing, struct ssan_pipe_error *err)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    struct failure failure = {0}, again = {0};
+    int device = consumer->options.device, before = 0;
+    uint64_t number = landing->batch.number;
+    bool at_rest = true;
+    landing->is_used = true;
+    if (!device_enter(&failure, device, &before) ||
+        (pipe_has_edge(CONSUMED_RECORD) &&
+         !PIPE_OK(&failure, cudaEventRecord, landing->consumed, consumer->options.stream))) {
+        at_rest = !pipe_has_edge(FAILED_RELEASE_JOIN) ||
+                  PIPE_OK(&again, cudaStreamSynchronize, consumer->options.stream);
+        landing->is_used = false; /* at rest: nothing to wait for */
+    }
+    device_leave(device, before);
+    failure.batch = again.batch = number;
+    if (failure.status != SSAN_PIPE_OK) {
+        (void)pipe_fail_call(err, &failure, pipe->name);
+    }
+    pipe_give(LANDING_HANDOVER, &landing->returned);
+    pthread_mutex_lock(&pipe->lock);
+    if (!at_rest) {
+        pipe_break(pipe, &again);
+    }
+    landing->is_held = false;
+    pipe->landings_held--;
+    pipe->stats.released++;
+    pipe_wake(&pipe->changed, pipe->watchers);
+    pthread_mutex_unlock(&pipe->lock);
+    return failure.status;
+}
+
+enum ssan_pipe_status ssan_pipe_release(struct ssan_pipe_consumer *consumer,
+                                        struct ssan_pipe_batch *batch, struct ssan_pipe_error *err)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    struct landing *landing = landing_of(consumer, batch);
+    struct slot *slot = landing ? NULL : slot_of(pipe, batch);
+    if (landing) {
+        return release_landing(consumer, landing, err);
+    }
+    if (!slot || slot->state != SLOT_TAKEN) {
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
+                         "%s: release of what is not a taken batch", pipe->name);
+    }
+    if (slot->batch.output_bytes) {
+        SSAN_HOST_READ(slot->output, slot->batch.output_bytes);
+    }
+    pipe_give(RETURNED_HANDOVER, &slot->returned);
+    pthread_mutex_lock(&pipe->lock);
+    pipe->stats.released++;
+    slot_return(pipe, slot);
+    pthread_mutex_unlock(&pipe->lock);
+    return SSAN_PIPE_OK;
+}
