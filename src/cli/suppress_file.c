@@ -1,11 +1,9 @@
-/* Reads suppression files: libyaml for the syntax and the lines, libcyaml for the schema, then what
- * a schema can't say.
+/* Reads suppression files: the schema, then what a schema can't say.
  *
- * Invariant: a file is taken whole or not at all. libcyaml's message is worded anew where it is one
- * of those that happen; its own words stand otherwise. */
+ * Invariant: a file is taken whole or not at all. */
 #include "cli/suppress_file.h"
 
-#include "cli/yaml_lines.h"
+#include "yaml/load.h"
 
 #include "core/check.h"
 
@@ -14,7 +12,6 @@
 #include "base/similar.h"
 #include "base/strbuf.h"
 
-#include <cyaml/cyaml.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,43 +44,6 @@ static const cyaml_schema_value_t entry_schema = {
 static const cyaml_schema_value_t list_schema = {
     CYAML_VALUE_SEQUENCE(CYAML_FLAG_POINTER, struct raw, &entry_schema, 0, CYAML_UNLIMITED)};
 
-/* What libcyaml said: its first message, and where the backtrace behind it begins. */
-struct said {
-    char message[200];
-    char field[64]; /* "" unless the place is a field's value */
-    unsigned entry; /* from 1, 0: unknown */
-};
-
-/* The memory of libcyaml is ours, so that tests can let it run out. */
-static void *allocate(void *self, void *memory, size_t size)
-{
-    (void)self;
-    if (size == 0) {
-        mem_free(memory);
-        return NULL;
-    }
-    return mem_resize(memory, 1, size);
-}
-
-static void listen(cyaml_log_t level, void *self, const char *format, va_list args)
-{
-    struct said *said = self;
-    char line[300];
-    const char *found;
-    (void)level;
-    vsnprintf(line, sizeof line, format, args);
-    line[strcspn(line, "\n")] = '\0';
-    if (!said->message[0]) {
-        found = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
-        snprintf(said->message, sizeof said->message, "%.199s", found);
-    } else if ((found = strstr(line, "in mapping field '")) && !said->field[0] && !said->entry) {
-        found += strlen("in mapping field '");
-        snprintf(said->field, sizeof said->field, "%.*s", (int)strcspn(found, "'"), found);
-    } else if ((found = strstr(line, "in sequence entry '")) && !said->entry) {
-        said->entry = (unsigned)strtoul(found + strlen("in sequence entry '"), NULL, 10);
-    }
-}
-
 /* "name:line: text" */
 static enum ssan_status blame(struct ssan_error *err, const char *name, uint32_t line,
                               const char *text)
@@ -104,40 +64,32 @@ static void add_guess(struct strbuf *text, const char *word, const char *const *
 
 /* The schema did not fit. */
 static enum ssan_status blame_schema(struct ssan_error *err, const char *name,
-                                     const struct yaml_lines *lines, cyaml_err_t error,
-                                     const struct said *said)
+                                     const struct yaml_fault *fault)
 {
     static const char *const keys[] = {"rule", "id", "buffer", "kernel", "reason"};
-    const char *colon = strrchr(said->message, ':');
-    const char *word = colon && colon[1] == ' ' ? colon + 2 : said->message;
-    const char *key = NULL;
+    const char *dot = strchr(fault->path, '.');
+    const char *field = dot ? dot + 1 : "", *word = fault->word;
     struct strbuf text = {0};
     enum ssan_status status;
-    if (error == CYAML_ERR_INVALID_KEY) {
-        key = word;
+    if (!fault->path[0]) {
+        strbuf_puts(&text, "a list of entries is wanted, each beginning with '- '");
+    } else if (fault->kind == YAML_FAULT_UNKNOWN_KEY) {
         strbuf_printf(&text, "there is no key '%s'; an entry has %s", word, KEYS);
         add_guess(&text, word, keys, sizeof keys / sizeof *keys);
-    } else if (error == CYAML_ERR_MAPPING_FIELD_MISSING) {
+    } else if (fault->kind == YAML_FAULT_MISSING_KEY) {
         strbuf_printf(&text, "the entry has no '%s', which each one needs", word);
-    } else if (error == CYAML_ERR_STRING_LENGTH_MIN) {
-        key = said->field;
-        strbuf_printf(&text, "'%s' is empty", said->field);
-    } else if (error == CYAML_ERR_STRING_LENGTH_MAX) {
-        key = said->field;
-        strbuf_printf(&text, "'%s' is longer than %d bytes", said->field, TEXT_MAX);
-    } else if (strstr(said->message, "already seen")) {
-        key = word;
+    } else if (fault->kind == YAML_FAULT_EMPTY) {
+        strbuf_printf(&text, "'%s' is empty", field);
+    } else if (fault->kind == YAML_FAULT_LONG) {
+        strbuf_printf(&text, "'%s' is longer than %d bytes", field, TEXT_MAX);
+    } else if (fault->kind == YAML_FAULT_TWICE) {
         strbuf_printf(&text, "'%s' stands twice in one entry", word);
-    } else if (said->entry == 0) {
-        strbuf_puts(&text, "a list of entries is wanted, each beginning with '- '");
-    } else if (said->field[0]) {
-        key = said->field;
-        strbuf_printf(&text, "'%s' takes a text", said->field);
+    } else if (field[0]) {
+        strbuf_printf(&text, "'%s' takes a text", field);
     } else {
         strbuf_printf(&text, "an entry with the keys " KEYS " is wanted");
     }
-    status = blame(err, name, said->entry ? yaml_lines_find(lines, said->entry - 1, key) : 1,
-                   strbuf_text(&text));
+    status = blame(err, name, fault->line, strbuf_text(&text));
     strbuf_finish(&text);
     return status;
 }
@@ -167,6 +119,14 @@ static enum ssan_status check_rule(struct ssan_error *err, const char *name, uin
     return status;
 }
 
+/* The line of an entry, or of one of its keys. */
+static uint32_t line_of(const struct yaml_lines *lines, size_t index, const char *key)
+{
+    char path[64];
+    snprintf(path, sizeof path, key ? "[%zu].%s" : "[%zu]", index, key);
+    return yaml_lines_find(lines, path);
+}
+
 /* What a schema can't say of one entry. */
 static enum ssan_status check_entry(struct ssan_error *err, const char *name,
                                     const struct yaml_lines *lines, size_t index,
@@ -174,17 +134,16 @@ static enum ssan_status check_entry(struct ssan_error *err, const char *name,
 {
     char text[200];
     if (!raw->rule && !raw->id && !raw->buffer && !raw->kernel) {
-        return blame(err, name, yaml_lines_find(lines, index, NULL),
+        return blame(err, name, line_of(lines, index, NULL),
                      "the entry would hide everything: it needs 'rule', 'id', 'buffer' or "
                      "'kernel'");
     }
     if (raw->id && !is_id(raw->id)) {
         snprintf(text, sizeof text,
                  "'id' takes the 8 digits of a finding, as \"5b1f20c4\", not '%.60s'", raw->id);
-        return blame(err, name, yaml_lines_find(lines, index, "id"), text);
+        return blame(err, name, line_of(lines, index, "id"), text);
     }
-    return raw->rule ? check_rule(err, name, yaml_lines_find(lines, index, "rule"), raw->rule)
-                     : SSAN_OK;
+    return raw->rule ? check_rule(err, name, line_of(lines, index, "rule"), raw->rule) : SSAN_OK;
 }
 
 /* A copy in the arena; NULL for NULL, and `*good` false when out of memory. */
@@ -207,7 +166,7 @@ static enum ssan_status take_entries(struct suppress_list *list, const char *nam
     for (i = 0; i < count && status == SSAN_OK; i++) {
         const struct raw *raw = &raws[i];
         struct suppression entry = {.file = file,
-                                    .line = yaml_lines_find(lines, i, NULL),
+                                    .line = line_of(lines, i, NULL),
                                     .rule = kept(&list->arena, raw->rule, &good),
                                     .id = kept(&list->arena, raw->id, &good),
                                     .buffer = kept(&list->arena, raw->buffer, &good),
@@ -228,31 +187,21 @@ enum ssan_status suppress_file_parse(struct suppress_list *list, const char *nam
                                      size_t length, struct ssan_error *err)
 {
     struct yaml_lines lines = {0};
+    struct yaml_fault fault = {0};
     struct ssan_error inner = {0};
-    struct said said = {0};
-    const cyaml_config_t how = {
-        .log_fn = listen, .log_ctx = &said, .mem_fn = allocate, .log_level = CYAML_LOG_ERROR};
-    struct raw *raws = NULL;
+    void *raws = NULL;
     unsigned count = 0;
-    cyaml_err_t error;
-    enum ssan_status status = yaml_lines_read(&lines, text, length, &inner);
+    enum ssan_status status =
+        yaml_load(&raws, &count, &list_schema, text, length, &lines, &fault, &inner);
     if (status == SSAN_FORMAT) {
-        status = blame(err, name, (uint32_t)inner.position, inner.text);
+        status = inner.text[0] ? blame(err, name, (uint32_t)inner.position, inner.text)
+                               : blame_schema(err, name, &fault);
     } else if (status) {
         ssan_fail(err, status, 0, "%s", inner.text);
+    } else {
+        status = take_entries(list, name, &lines, raws, count, err);
     }
-    if (status == SSAN_OK && lines.filled) {
-        error = cyaml_load_data((const uint8_t *)text, length, &how, &list_schema,
-                                (cyaml_data_t **)&raws, &count);
-        if (error == CYAML_ERR_OOM) {
-            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-        } else if (error != CYAML_OK) {
-            status = blame_schema(err, name, &lines, error, &said);
-        } else {
-            status = take_entries(list, name, &lines, raws, count, err);
-            cyaml_free(&how, &list_schema, raws, count);
-        }
-    }
+    yaml_free(&list_schema, raws, count);
     yaml_lines_finish(&lines);
     return status;
 }
