@@ -69,7 +69,9 @@ static int run_program(const struct options *options)
     char directory[4096]; /* current one, for short paths */
     struct follow_options how = {
         .arguments = options->arguments,
-        .folder = {.schedule = options->schedule, .plan = &options->plan},
+        .folder = {.schedule = options->schedule,
+                   .plan = &options->plan,
+                   .devices = options->devices},
         .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
                    .shadow_limit_bytes = options->shadow_limit},
         .kept = options->trace,

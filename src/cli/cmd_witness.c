@@ -272,6 +272,7 @@ static int run_session(struct session *session)
         .schedule = options->schedule,
         .plan = &options->plan,
         .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
+        .devices = options->devices,
         .engine = {.threads = options->strict ? THREADS_STRICT : THREADS_OBSERVED,
                    .shadow_limit_bytes = options->shadow_limit},
         .documented = options->documented,

@@ -133,6 +133,7 @@ static struct trial trial_of(const struct explore_run *run, const struct plan *p
         .arguments = run->options->arguments,
         .plan = plan,
         .flags = CONTROL_CALLS | CONTROL_SNAPSHOT,
+        .devices = run->options->devices,
         .snapshot_limit_bytes = SNAPSHOT_BYTES,
         .plan_limit_ms = PLAN_LIMIT_MS,
         .limit_seconds = kind == PROBE_FIRST       ? FIRST_RUN_SECONDS

@@ -96,6 +96,7 @@ static void fill_page(struct control_page *page, const struct folder_options *op
     put_schedule(page, options->schedule);
     page->version = CONTROL_VERSION;
     page->flags = options->flags;
+    page->devices = options->devices;
     page->trace_limit_bytes = LIVE_LIMIT_BYTES;
     page->tool_pid = (uint64_t)getpid();
     page->kill_after_records = kill_after ? strtoull(kill_after, NULL, 10) : 0;

@@ -22,6 +22,7 @@ struct folder_options {
     const struct plan *plan;
     const struct observe_plan *observe; /* for targets on a GPU */
     uint32_t flags;                     /* CONTROL_* */
+    uint32_t devices;                   /* virtual ones */
     uint64_t snapshot_limit_bytes;
     uint64_t plan_limit_ms;
 };

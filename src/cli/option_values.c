@@ -2,6 +2,7 @@
  * of several words. */
 #include "cli/options_parts.h"
 
+#include "trace/control_abi.h"
 #include "trace/gate_words.h"
 
 #include <math.h>
@@ -310,6 +311,34 @@ static error_t take_comparison(struct reading *reading, int key, const char *wor
     }
 }
 
+/* What runs the kernels; "virtual:N" says how many virtual devices there are, too. */
+static error_t take_device(struct reading *reading, int key, const char *word)
+{
+    static const char several[] = "virtual:";
+    struct options *options = reading->options;
+    char *end;
+    unsigned long count;
+    int value = 0;
+    error_t error;
+    options->devices = 0;
+    if (strncmp(word, several, sizeof several - 1) != 0) {
+        error = take_word(reading, key, word, &value);
+        options->device = error ? options->device : (enum option_device)value;
+        return error;
+    }
+    word += sizeof several - 1;
+    count = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end || count < 1 || count > CONTROL_MOST_DEVICES) {
+        reading->status = ssan_fail(reading->err, SSAN_USAGE, 0,
+                                    "--%s virtual:N takes a number from 1 to %d, not '%.200s'",
+                                    options_info(key)->name, CONTROL_MOST_DEVICES, word);
+        return EINVAL;
+    }
+    options->device = DEVICE_VIRTUAL;
+    options->devices = (unsigned)count;
+    return 0;
+}
+
 /* One of several words. */
 static error_t take_choice(struct reading *reading, int key, const char *word)
 {
@@ -320,10 +349,6 @@ static error_t take_choice(struct reading *reading, int key, const char *word)
         return error;
     }
     switch (key) {
-    case KEY_DEVICE:
-    case KEY_TRIES_DEVICE:
-        options->device = (enum option_device)value;
-        break;
     case KEY_ACCESSES:
         options->accesses = (enum ssan_accesses)value;
         break;
@@ -411,6 +436,9 @@ error_t options_take(struct reading *reading, int key, const char *word)
         return 0;
     }
     switch (key) {
+    case KEY_DEVICE:
+    case KEY_TRIES_DEVICE:
+        return take_device(reading, key, word);
     case KEY_SCHEDULE:
         return take_schedule(reading, word);
     case KEY_IGNORE:

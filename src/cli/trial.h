@@ -36,6 +36,7 @@ struct trial {
     const struct observe_plan *observe; /* for the GPU; NULL: everything, exactly */
     const char *const *environment;     /* further words for the program (target.h) */
     uint32_t flags;                     /* CONTROL_* */
+    uint32_t devices;                   /* virtual ones */
     uint64_t snapshot_limit_bytes;
     uint64_t plan_limit_ms; /* for a plan that can't be followed */
     double limit_seconds;   /* then the program is killed */

@@ -141,6 +141,7 @@ void trial_child(const struct trial *trial, const char *directory, struct trial_
                    .plan = trial->plan,
                    .observe = trial->observe,
                    .flags = trial->flags,
+                   .devices = trial->devices,
                    .snapshot_limit_bytes = trial->snapshot_limit_bytes,
                    .plan_limit_ms = trial->plan_limit_ms},
         .engine = trial->engine,

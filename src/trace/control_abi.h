@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define CONTROL_MAGIC   UINT64_C(0x3130544e4f434e53) /* "SNCONT01" */
-#define CONTROL_VERSION 3u
+#define CONTROL_VERSION 4u
 #define CONTROL_ENV     "STREAMSAN_SESSION"
 #define CONTROL_FILE    "control"
 #define CONTROL_SUFFIX  ".live"
@@ -23,6 +23,8 @@
 
 #define CONTROL_CALLS    1u /* `call` events are written */
 #define CONTROL_SNAPSHOT 2u /* the contents of memory are kept in <live trace>.memory */
+
+#define CONTROL_MOST_DEVICES 16 /* --device virtual:N */
 
 #define CONTROL_PLAN_LIMIT_MS 10000 /* where plan_limit_ms is 0 */
 
@@ -43,7 +45,8 @@ struct control_page {
     uint64_t tool_pid;           /* tool: a target whose tool has gone writes no more; 0: none */
     uint64_t snapshot_limit_bytes; /* tool: contents beyond so many bytes are left out */
     uint64_t plan_limit_ms; /* tool: a plan that holds everything up for so long is not feasible */
-    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 64];
+    uint64_t devices;       /* tool: virtual devices, at most CONTROL_MOST_DEVICES; 0: one */
+    unsigned char reserved[CONTROL_BYTES - 1024 - 16 - 72];
 };
 
 static_assert(sizeof(struct control_page) == CONTROL_BYTES, "one page");

@@ -21,7 +21,7 @@ static void tell_name(const void *object, const char *text)
     struct event *event;
     device_lock();
     if (object == (const void *)cudaStreamLegacy) {
-        stream = device.legacy;
+        stream = device.contexts[device_current()].legacy;
     } else {
         stream = handle_is_stream(object);
     }
@@ -43,7 +43,7 @@ static uint64_t count_findings(void)
     struct op_list targets = {0};
     if (!threads_callback()) {
         device_lock();
-        if (device.started && !device.orphan && queue_targets(&targets, NULL)) {
+        if (device.started && !device.orphan && queue_targets_of(&targets, EVERY_DEVICE)) {
             sched_join(&targets);
         }
         queue_targets_finish(&targets);

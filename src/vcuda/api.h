@@ -31,6 +31,8 @@ cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMe
                      enum ssan_form form, cudaStream_t handle, bool per_thread);
 cudaError_t api_memset(struct call *call, const struct transfer *set, enum ssan_form form,
                        cudaStream_t handle, bool per_thread);
+/* Whether a device has that number. */
+bool api_is_device(int number);
 /* The symbol's side of a copy: address of `count` bytes at `offset`. */
 cudaError_t api_symbol(struct call *call, const void *symbol, size_t offset, size_t count,
                        uint64_t *address);

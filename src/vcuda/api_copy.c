@@ -62,12 +62,14 @@ static bool extent_of(uint64_t width, uint64_t height, uint64_t pitch, uint64_t 
            !__builtin_add_overflow(last, width, extent);
 }
 
-/* The kind of the memory of one operand (4.1). A range that is registered in part counts as
- * pageable (R-COPY-6). */
-static cudaError_t classify(uint64_t address, uint64_t extent, enum ssan_memory *memory)
+/* The kind of the memory of one operand (4.1), and for device memory its device. A range that is
+ * registered in part counts as pageable (R-COPY-6). */
+static cudaError_t classify(uint64_t address, uint64_t extent, enum ssan_memory *memory,
+                            uint32_t *ordinal)
 {
     struct memory_block block;
     bool found = memory_find(address, &block);
+    *ordinal = found ? block.ordinal : 0;
     bool holds = found && extent <= block.size - (address - block.address);
     if (!address || address + extent < address) {
         return cudaErrorInvalidValue;
@@ -201,10 +203,21 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
     return error;
 }
 
+/* A copy between two devices counts as an item of both their legacy streams when it stands in a
+ * legacy stream, and of its own stream alone elsewhere (R-COPY-14, R-COPY-15). */
+static uint32_t barriers_of(const struct stream *stream, uint32_t dst, uint32_t src)
+{
+    if (dst == src || stream->flavour != SSAN_stream_flavour_LEGACY) {
+        return 0;
+    }
+    return (1u << dst | 1u << src) & ~(1u << stream->ordinal);
+}
+
 cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMemcpyKind kind,
                      enum ssan_form form, cudaStream_t handle, bool per_thread)
 {
     uint64_t dst_extent, src_extent;
+    uint32_t dst_ordinal, src_ordinal;
     enum ssan_memory dst, src;
     struct stream *stream;
     struct op *op;
@@ -223,9 +236,9 @@ cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMe
         !extent_of(copy->width, copy->height, copy->src_pitch, &src_extent)) {
         return cudaErrorInvalidValue;
     }
-    error = classify(copy->dst, dst_extent, &dst);
+    error = classify(copy->dst, dst_extent, &dst, &dst_ordinal);
     if (error == cudaSuccess) {
-        error = classify(copy->src, src_extent, &src);
+        error = classify(copy->src, src_extent, &src, &src_ordinal);
     }
     if (error == cudaSuccess) {
         error = check_kind(kind, dst, src);
@@ -238,6 +251,9 @@ cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMe
         return cudaErrorMemoryAllocation;
     }
     op->transfer = *copy;
+    if (dst == SSAN_memory_DEVICE && src == SSAN_memory_DEVICE) {
+        op->barriers = barriers_of(stream, dst_ordinal, src_ordinal);
+    }
     return submit(call, op, form, row_of(form, dst, src));
 }
 
@@ -245,6 +261,7 @@ cudaError_t api_memset(struct call *call, const struct transfer *set, enum ssan_
                        cudaStream_t handle, bool per_thread)
 {
     uint64_t extent;
+    uint32_t ordinal;
     enum ssan_memory memory;
     struct stream *stream;
     struct op *op;
@@ -258,7 +275,7 @@ cudaError_t api_memset(struct call *call, const struct transfer *set, enum ssan_
     if (!extent_of(set->width, set->height, set->dst_pitch, &extent)) {
         return cudaErrorInvalidValue;
     }
-    error = classify(set->dst, extent, &memory);
+    error = classify(set->dst, extent, &memory, &ordinal);
     if (error == cudaSuccess && memory == SSAN_memory_PAGEABLE &&
         !memory_is_freed(set->dst, extent)) { /* freed page-locked memory: for the report to say */
         error = cudaErrorInvalidValue;

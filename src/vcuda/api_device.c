@@ -1,4 +1,4 @@
-/* The one device: its properties, the calls that choose and configure it, versions, the profiler
+/* The devices: their properties, the calls that choose and configure them, versions, the profiler
  * switch. */
 #include "vcuda/api.h"
 #include "vcuda/emit.h"
@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t device_bytes(void)
+static size_t device_bytes(uint32_t ordinal)
 {
     uint64_t free_bytes, total_bytes;
-    memory_totals(&free_bytes, &total_bytes);
+    memory_totals(ordinal, &free_bytes, &total_bytes);
     return total_bytes;
 }
 
@@ -27,7 +27,7 @@ cudaError_t cudaGetDeviceCount(int *count)
         return call.error;
     }
     if (count) {
-        *count = 1;
+        *count = (int)device.count;
     }
     return call_end(&call, count ? cudaSuccess : cudaErrorInvalidValue);
 }
@@ -39,7 +39,7 @@ cudaError_t cudaGetDevice(int *number)
         return call.error;
     }
     if (number) {
-        *number = 0;
+        *number = (int)call.ordinal;
     }
     return call_end(&call, number ? cudaSuccess : cudaErrorInvalidValue);
 }
@@ -47,16 +47,21 @@ cudaError_t cudaGetDevice(int *number)
 cudaError_t cudaSetDevice(int number)
 {
     struct call call;
-    return BEGIN(&call, "cudaSetDevice")
-               ? call_end(&call, number == 0 ? cudaSuccess : cudaErrorInvalidDevice)
-               : call.error;
+    if (!BEGIN(&call, "cudaSetDevice")) {
+        return call.error;
+    }
+    if (!api_is_device(number)) {
+        return call_end(&call, cudaErrorInvalidDevice);
+    }
+    device_choose((uint32_t)number);
+    return call_end(&call, cudaSuccess);
 }
 
 cudaError_t cudaInitDevice(int number, unsigned int deviceFlags, unsigned int flags)
 {
     struct call call;
     return BEGIN(&call, "cudaInitDevice")
-               ? call_end(&call, number == 0 ? cudaSuccess : cudaErrorInvalidDevice)
+               ? call_end(&call, api_is_device(number) ? cudaSuccess : cudaErrorInvalidDevice)
                : call.error;
 }
 
@@ -68,7 +73,7 @@ cudaError_t cudaSetValidDevices(int *devices, int length)
         return call.error;
     }
     for (int i = 0; ok && i < length; i++) {
-        ok = devices[i] == 0;
+        ok = api_is_device(devices[i]);
     }
     return call_end(&call, ok ? cudaSuccess : cudaErrorInvalidValue);
 }
@@ -85,12 +90,14 @@ cudaError_t cudaChooseDevice(int *number, const struct cudaDeviceProp *prop)
     return call_end(&call, number && prop ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-static void fill_properties(struct cudaDeviceProp *prop)
+static void fill_properties(struct cudaDeviceProp *prop, uint32_t ordinal)
 {
     memset(prop, 0, sizeof *prop);
     snprintf(prop->name, sizeof prop->name, "streamsan virtual device");
     memcpy(prop->uuid.bytes, "streamsan-virt-0", 16);
-    prop->totalGlobalMem = device_bytes();
+    prop->uuid.bytes[15] = "0123456789abcdef"[ordinal % 16];
+    prop->pciBusID = (int)ordinal;
+    prop->totalGlobalMem = device_bytes(ordinal);
     prop->sharedMemPerBlock = LIMIT_SHARED_BYTES;
     prop->sharedMemPerBlockOptin = LIMIT_SHARED_OPT_IN;
     prop->sharedMemPerMultiprocessor = LIMIT_SHARED_PER_SM;
@@ -133,18 +140,18 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int number)
     if (!prop) {
         return call_end(&call, cudaErrorInvalidValue);
     }
-    if (number != 0) {
+    if (!api_is_device(number)) {
         return call_end(&call, cudaErrorInvalidDevice);
     }
-    fill_properties(prop);
+    fill_properties(prop, (uint32_t)number);
     return call_end(&call, cudaSuccess);
 }
 
 /* False for an attribute that doesn't exist. */
-static bool attribute_of(enum cudaDeviceAttr attr, int *value)
+static bool attribute_of(enum cudaDeviceAttr attr, uint32_t ordinal, int *value)
 {
     struct cudaDeviceProp prop;
-    fill_properties(&prop);
+    fill_properties(&prop, ordinal);
     switch (attr) {
 #define ATTRIBUTE(name, expression)                                                                \
     case name:                                                                                     \
@@ -167,9 +174,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int num
     }
     if (!value) {
         error = cudaErrorInvalidValue;
-    } else if (number != 0) {
+    } else if (!api_is_device(number)) {
         error = cudaErrorInvalidDevice;
-    } else if (!attribute_of(attr, value)) {
+    } else if (!attribute_of(attr, (uint32_t)number, value)) {
         error = cudaErrorInvalidValue;
     }
     return call_end(&call, error);
@@ -199,8 +206,6 @@ cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
     return call_end(&call, runtimeVersion ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-static unsigned device_flags; /* device lock */
-
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
     struct call call;
@@ -215,7 +220,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
         return call_unsupported("cudaSetDeviceFlags(cudaDeviceSyncMemops)",
                                 __builtin_frame_address(0));
     }
-    device_flags = flags;
+    device.contexts[call.ordinal].flags = flags;
     return call_end(&call, cudaSuccess);
 }
 
@@ -226,12 +231,15 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
         return call.error;
     }
     if (flags) {
-        *flags = device_flags | cudaDeviceMapHost;
+        *flags = device.contexts[call.ordinal].flags | cudaDeviceMapHost;
     }
     return call_end(&call, flags ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-static size_t limits[] = {
+#define LIMITS (sizeof device.contexts->limits / sizeof *device.contexts->limits)
+
+/* Of a context in which nobody has set them. */
+static const size_t limits[LIMITS] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,
     [cudaLimitMallocHeapSize] = 8 << 20,
@@ -248,23 +256,26 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if (!BEGIN(&call, "cudaDeviceSetLimit")) {
         return call.error;
     }
-    if ((unsigned)limit >= sizeof limits / sizeof *limits) {
+    if ((unsigned)limit >= LIMITS) {
         return call_end(&call, cudaErrorUnsupportedLimit);
     }
-    limits[limit] = value;
+    device.contexts[call.ordinal].limits[limit] = value;
+    device.contexts[call.ordinal].has_limits |= 1u << limit;
     return call_end(&call, cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     struct call call;
+    const struct context *own;
     if (!BEGIN(&call, "cudaDeviceGetLimit")) {
         return call.error;
     }
-    if (!value || (unsigned)limit >= sizeof limits / sizeof *limits) {
+    if (!value || (unsigned)limit >= LIMITS) {
         return call_end(&call, value ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
     }
-    *value = limits[limit];
+    own = &device.contexts[call.ordinal];
+    *value = own->has_limits >> limit & 1 ? own->limits[limit] : limits[limit];
     return call_end(&call, cudaSuccess);
 }
 
@@ -313,78 +324,44 @@ cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
     return call_end(&call, config ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-#define PCI_ID "0000:00:00.0"
+#define PCI_ID "0000:%02x:00.0"
 
 cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int length, int number)
 {
     struct call call;
+    char text[24];
     if (!BEGIN(&call, "cudaDeviceGetPCIBusId")) {
         return call.error;
     }
-    if (number != 0) {
+    if (!api_is_device(number)) {
         return call_end(&call, cudaErrorInvalidDevice);
     }
-    if (!pciBusId || length < (int)sizeof PCI_ID) {
+    int needed = snprintf(text, sizeof text, PCI_ID, (unsigned)number) + 1;
+    if (!pciBusId || length < needed) {
         return call_end(&call, cudaErrorInvalidValue);
     }
-    memcpy(pciBusId, PCI_ID, sizeof PCI_ID);
+    memcpy(pciBusId, text, (size_t)needed);
     return call_end(&call, cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *number, const char *pciBusId)
 {
     struct call call;
+    char text[24];
     if (!BEGIN(&call, "cudaDeviceGetByPCIBusId")) {
         return call.error;
     }
     if (!number || !pciBusId) {
         return call_end(&call, cudaErrorInvalidValue);
     }
-    if (strcmp(pciBusId, PCI_ID) != 0) {
-        return call_end(&call, cudaErrorInvalidDevice);
+    for (uint32_t i = 0; i < device.count; i++) {
+        snprintf(text, sizeof text, PCI_ID, i);
+        if (strcmp(pciBusId, text) == 0) {
+            *number = (int)i;
+            return call_end(&call, cudaSuccess);
+        }
     }
-    *number = 0;
-    return call_end(&call, cudaSuccess);
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int number, int peerDevice)
-{
-    struct call call;
-    if (!BEGIN(&call, "cudaDeviceCanAccessPeer")) {
-        return call.error;
-    }
-    if (!canAccessPeer) {
-        return call_end(&call, cudaErrorInvalidValue);
-    }
-    if (number != 0 || peerDevice != 0) {
-        return call_end(&call, cudaErrorInvalidDevice);
-    }
-    *canAccessPeer = 0;
-    return call_end(&call, cudaSuccess);
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
-{
-    struct call call;
-    return BEGIN(&call, "cudaDeviceEnablePeerAccess") ? call_end(&call, cudaErrorInvalidDevice)
-                                                      : call.error;
-}
-
-cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
-{
-    struct call call;
-    return BEGIN(&call, "cudaDeviceDisablePeerAccess")
-               ? call_end(&call,
-                          peerDevice == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice)
-               : call.error;
-}
-
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
-                                      int dstDevice)
-{
-    struct call call;
-    return BEGIN(&call, "cudaDeviceGetP2PAttribute") ? call_end(&call, cudaErrorInvalidDevice)
-                                                     : call.error;
+    return call_end(&call, cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaProfilerStart(void)
@@ -402,37 +379,32 @@ cudaError_t cudaProfilerStop(void)
 static void destroy_handles(struct call *call)
 {
     for (size_t i = 0; i < device.by_number.count; i++) {
-        if (device.by_number.items[i]) {
-            emit_stream_destroy(call, device.by_number.items[i]);
-            queue_abandon_stream(device.by_number.items[i]);
+        struct stream *stream = device.by_number.items[i];
+        if (stream && stream->ordinal == call->ordinal) {
+            emit_stream_destroy(call, stream);
+            queue_abandon_stream(stream);
             device.by_number.items[i] = NULL;
         }
     }
     for (size_t i = 0; i < device.events.count; i++) {
-        if (device.events.items[i]) {
-            emit_event_destroy(call, device.events.items[i]);
-            queue_drop(device.events.items[i]->record);
-            mem_free(device.events.items[i]);
+        struct event *event = device.events.items[i];
+        if (event && event->ordinal == call->ordinal) {
+            emit_event_destroy(call, event);
+            queue_drop(event->record);
+            mem_free(event);
             device.events.items[i] = NULL;
         }
     }
 }
 
-/* Drains, then ends what the context held; variables of modules begin anew. */
-static cudaError_t reset(struct call *call)
+/* Page-locked memory belongs to the context in which it was made. */
+static void end_blocks(struct call *call)
 {
-    struct op_list targets = {0};
     struct memory_block block;
     uint64_t after = 0;
-    if (!queue_targets(&targets, NULL)) {
-        queue_targets_finish(&targets);
-        return cudaErrorMemoryAllocation;
-    }
-    sched_join(&targets);
-    queue_targets_finish(&targets);
     while (!device.sticky && memory_next(after, &block)) {
         after = block.address + block.size;
-        if (!block.is_variable && memory_claim(block.address)) {
+        if (block.ordinal == call->ordinal && !block.is_variable && memory_claim(block.address)) {
             if (block.id) { /* else of the heap of kernels: no generation */
                 snapshot_free(&block);
                 emit_free(call, block.id);
@@ -440,10 +412,36 @@ static cudaError_t reset(struct call *call)
             memory_release(block.address);
         }
     }
+}
+
+static void forget_settings(uint32_t ordinal)
+{
+    struct context *own = &device.contexts[ordinal];
+    own->peers = 0;
+    own->flags = 0;
+    own->has_limits = 0;
+    for (uint32_t i = 0; i < device.count; i++) {
+        device.contexts[i].peers &= ~(1u << ordinal);
+    }
+    memory_raise_epoch();
+}
+
+/* Drains the current device, then ends what its context held; variables of modules begin anew. */
+static cudaError_t reset(struct call *call)
+{
+    struct op_list targets = {0};
+    if (!queue_targets_of(&targets, call->ordinal)) {
+        queue_targets_finish(&targets);
+        return cudaErrorMemoryAllocation;
+    }
+    sched_join(&targets);
+    queue_targets_finish(&targets);
+    end_blocks(call);
     if (!device.sticky) {
         program_reset(call);
     }
     destroy_handles(call);
+    forget_settings(call->ordinal);
     return device.sticky;
 }
 

@@ -22,6 +22,7 @@ static cudaError_t create(struct call *call, cudaEvent_t *handle, unsigned flags
     }
     event->id = (uint32_t)device.events.count;
     event->flags = flags;
+    event->ordinal = call->ordinal;
     emit_event_create(call, event);
     *handle = handle_of_event(device.events.count);
     return cudaSuccess;
@@ -72,6 +73,9 @@ cudaError_t api_event_record(struct call *call, cudaEvent_t handle, cudaStream_t
     if (error == cudaSuccess && flags != cudaEventRecordDefault) {
         error =
             cudaErrorInvalidValue; /* cudaEventRecordExternal belongs into a capture (R-EVENT-15) */
+    }
+    if (error == cudaSuccess && event->ordinal != stream->ordinal) {
+        error = cudaErrorInvalidResourceHandle; /* R-EVENT-7 */
     }
     if (error != cudaSuccess) {
         return error;
@@ -198,6 +202,9 @@ static cudaError_t elapsed(struct call *call, float *ms, cudaEvent_t start_handl
     cudaError_t error = find_timed(start_handle, &start);
     if (error == cudaSuccess) {
         error = find_timed(end_handle, &end);
+    }
+    if (error == cudaSuccess && start->ordinal != end->ordinal) {
+        error = cudaErrorInvalidResourceHandle; /* devices have no clock in common */
     }
     if (error == cudaSuccess && !ms) {
         error = cudaErrorInvalidValue;

@@ -124,6 +124,9 @@ cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 bloc
     if (error == cudaSuccess) {
         error = handle_find_stream(call, handle, per_thread, &stream);
     }
+    if (error == cudaSuccess && stream->ordinal != call->ordinal) {
+        error = cudaErrorInvalidResourceHandle; /* R-STREAM-15 */
+    }
     if (error == cudaSuccess && kernel->code->param_count > 0 && !args) {
         error = cudaErrorInvalidValue;
     }

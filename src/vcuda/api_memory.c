@@ -21,7 +21,7 @@ static cudaError_t allocate(struct call *call, void **pointer, uint64_t size)
     if (size == 0) {
         return cudaSuccess;
     }
-    error = memory_alloc_device(size, 1, device.alloc_count + 1, &block);
+    error = memory_alloc_device(size, 1, call->ordinal, device.alloc_count + 1, &block);
     if (error == cudaSuccess) {
         device.alloc_count++;
         emit_alloc(call, call->name, &block);
@@ -91,7 +91,7 @@ static cudaError_t allocate_host(struct call *call, void **pointer, size_t size,
     if (size == 0) {
         return cudaSuccess;
     }
-    error = memory_alloc_pinned(size, flags, device.alloc_count + 1, &block);
+    error = memory_alloc_pinned(size, flags, call->ordinal, device.alloc_count + 1, &block);
     if (error == cudaSuccess) {
         device.alloc_count++;
         emit_alloc(call, call->name, &block);
@@ -126,7 +126,8 @@ static cudaError_t register_host(struct call *call, void *pointer, size_t size, 
     if (flags & ~known) {
         return cudaErrorInvalidValue;
     }
-    error = memory_register(api_address(pointer), size, flags, device.alloc_count + 1, &block);
+    error = memory_register(api_address(pointer), size, flags, call->ordinal,
+                            device.alloc_count + 1, &block);
     if (error == cudaSuccess) {
         device.alloc_count++;
         emit_alloc(call, call->name, &block);
@@ -143,12 +144,14 @@ cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
 }
 
 /* Ends a block as drivers do: the end stands where the call was made, then all that runs is waited
- * for, and only then the bytes go (R-IMPL-3). */
+ * for (on the device that owns the block, for host memory on every one), and only then the bytes go
+ * (R-IMPL-3). */
 static cudaError_t end_block(struct call *call, const struct memory_block *block)
 {
     struct op_list targets = {0};
     cudaError_t error = cudaSuccess;
-    if (!queue_targets(&targets, NULL)) {
+    if (!queue_targets_of(&targets,
+                          block->kind == SSAN_memory_DEVICE ? block->ordinal : EVERY_DEVICE)) {
         queue_targets_finish(&targets);
         return cudaErrorMemoryAllocation;
     }
@@ -248,7 +251,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
     if (!free || !total) {
         return call_end(&call, cudaErrorInvalidValue);
     }
-    memory_totals(&free_bytes, &total_bytes);
+    memory_totals(call.ordinal, &free_bytes, &total_bytes);
     *free = free_bytes;
     *total = total_bytes;
     return call_end(&call, cudaSuccess);
@@ -270,7 +273,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     if (memory_find(api_address(ptr), &block)) {
         bool is_device = block.kind == SSAN_memory_DEVICE;
         attributes->type = is_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
-        attributes->device = 0;
+        attributes->device = (int)block.ordinal;
         attributes->devicePointer = (void *)(uintptr_t)ptr;
         attributes->hostPointer = is_device ? NULL : (void *)(uintptr_t)ptr;
     } else if (memory_is_device_address(api_address(ptr))) {

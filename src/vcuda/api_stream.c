@@ -20,7 +20,8 @@ static cudaError_t create(struct call *call, cudaStream_t *handle, unsigned flag
         return cudaErrorMemoryAllocation;
     }
     stream = queue_new_stream(is_blocking ? SSAN_stream_flavour_BLOCKING
-                                          : SSAN_stream_flavour_NON_BLOCKING);
+                                          : SSAN_stream_flavour_NON_BLOCKING,
+                              call->ordinal);
     if (!stream) {
         return cudaErrorMemoryAllocation;
     }
@@ -133,7 +134,7 @@ cudaError_t api_stream_id(struct call *call, cudaStream_t handle, bool per_threa
     return error;
 }
 
-/* Waits for what `stream` (NULL: every stream) holds now. */
+/* Waits for what `stream` (NULL: every one of the current device) holds now. */
 static cudaError_t join(struct call *call, struct stream *stream)
 {
     int64_t began = device_now_ns();
@@ -144,8 +145,10 @@ static cudaError_t join(struct call *call, struct stream *stream)
         return cudaSuccess;
     }
     sync = stream ? emit_sync(call, SSAN_sync_kind_STREAM, stream->id)
-                  : emit_sync(call, SSAN_sync_kind_DEVICE, 1);
-    error = queue_targets(&targets, stream) ? cudaSuccess : cudaErrorMemoryAllocation;
+                  : emit_sync(call, SSAN_sync_kind_DEVICE, call->ordinal + 1);
+    error = (stream ? queue_targets(&targets, stream) : queue_targets_of(&targets, call->ordinal))
+                ? cudaSuccess
+                : cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
         sched_join(&targets);
         error = device.sticky;

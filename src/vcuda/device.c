@@ -1,4 +1,4 @@
-/* The one device, how calls enter and leave it, and its death.
+/* The devices, how calls enter and leave them, and their death.
  *
  * Invariant: between call_begin and call_end the lock is held, but for the waits of joins. After a
  * device fault
@@ -25,10 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-struct device device = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .suspected = UINT64_MAX};
+struct device device = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                        .work = PTHREAD_COND_INITIALIZER,
+                        .count = 1,
+                        .suspected = UINT64_MAX};
 
 static _Thread_local cudaError_t last_error;
+static _Thread_local uint32_t current;
 
 static void init_conditions(void)
 {
@@ -97,7 +100,7 @@ cudaError_t device_start(void)
     if (device.started) {
         return cudaSuccess;
     }
-    if (!memory_start() || !executor_start()) {
+    if (!memory_start(device.count) || !executor_start()) {
         return cudaErrorInitializationError;
     }
     guard_start();
@@ -162,7 +165,7 @@ void device_cancel(void)
 
 void call_begin_always(struct call *call, const char *name, const void *frame)
 {
-    *call = (struct call){.name = name, .frame = frame};
+    *call = (struct call){.name = name, .frame = frame, .ordinal = current};
     emit_open();
     call->thread = threads_self();
     device_lock();
@@ -224,6 +227,16 @@ cudaError_t call_end(struct call *call, cudaError_t error)
         last_error = error; /* NotReady is no error (R-ERR-5) */
     }
     return error;
+}
+
+uint32_t device_current(void)
+{
+    return current;
+}
+
+void device_choose(uint32_t ordinal)
+{
+    current = ordinal;
 }
 
 uint32_t call_site(struct call *call)

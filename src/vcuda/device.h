@@ -1,4 +1,4 @@
-/* The state of the virtual device: streams, events, operations, and the one lock that guards them.
+/* The state of the virtual devices: streams, events, operations, and the one lock that guards them.
  *
  * Lock discipline. `device.lock` guards everything in struct device and every struct it reaches,
  * but for what is said to belong to the executor while an operation runs. Never held while a
@@ -12,12 +12,18 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "ptx/exec.h"
+#include "trace/control_abi.h"
 #include "trace/event.h"
 #include "vcuda/cuda.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* As many devices as a run may have: sets of them are bits of a 32-bit word. */
+#define MOST_DEVICES CONTROL_MOST_DEVICES
+/* In place of one device: all of them. */
+#define EVERY_DEVICE UINT32_MAX
 
 enum op_state {
     OP_WAITING, /* for operations it depends on */
@@ -68,6 +74,8 @@ struct op {
     uint32_t unmet;            /* entries of `needs` that are not done */
     struct op_list needs;      /* what must be done before; emptied when done */
     struct op_list dependents; /* whose `needs` name this one */
+    uint32_t barriers;         /* other devices in which it counts as an item of the legacy stream
+                                  (R-COPY-14), bit by bit */
     bool wanted;               /* a join needs it */
     bool printed;              /* device printf was called; its event is written */
     bool forced_told;          /* its progress_forced event is written */
@@ -85,6 +93,7 @@ struct op {
 struct stream {
     uint64_t number; /* in the handle; 0: a default stream */
     uint32_t id; /* in the trace; 0: not there yet (default streams appear at their first use) */
+    uint32_t ordinal; /* of its device */
     enum ssan_stream_flavour flavour;
     uint32_t owner; /* thread of a per-thread default stream */
     unsigned flags;
@@ -96,7 +105,7 @@ struct stream {
 };
 
 struct event {
-    uint32_t id;
+    uint32_t id, ordinal; /* of the device that was current when it was made */
     unsigned flags;
     bool polled;
     struct op *record; /* the latest; NULL: never recorded */
@@ -110,6 +119,17 @@ struct stream_list {
 struct event_list {
     struct event **items;
     size_t count, room;
+};
+
+/* What each device has of its own: its primary context. */
+struct context {
+    struct stream *legacy; /* NULL: not used yet */
+    struct op *barrier; /* the latest copy that another device's legacy stream made an item of this
+                           one (R-COPY-14); NULL: none since its own latest item */
+    uint32_t peers;     /* devices whose memory its kernels may access, bit by bit */
+    unsigned flags;
+    uint32_t has_limits; /* bits of `limits` that the program has set */
+    size_t limits[cudaLimitPersistingL2CacheSize + 1];
 };
 
 struct device {
@@ -127,7 +147,8 @@ struct device {
 
     struct stream_list by_number; /* created streams, by handle number - 1; NULL once destroyed */
     struct stream_list streams;   /* all that may have work, destroyed and default ones included */
-    struct stream *legacy;
+    struct context contexts[MOST_DEVICES];
+    uint32_t count;           /* devices that the program sees */
     struct event_list events; /* by handle number - 1; NULL once destroyed */
 
     uint64_t op_count;
@@ -161,8 +182,8 @@ cudaError_t device_start(void);
 int64_t device_now_ns(void);
 /* Gives the lock up until something changes, at most so long. Lock held. */
 void device_wait(int64_t limit_ns);
-/* Marks the context dead: the running `op` failed with `error` at `line` (may be NULL), `text` is a
- * sentence. Ends `op` and cancels what pends. Lock held. */
+/* Marks the contexts dead: the running `op` failed with `error` at `line` (may be NULL), `text` is
+ * a sentence. Ends `op` and cancels what pends. Lock held. */
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text);
 /* The same where no operation is to blame. Lock held. */
 void device_die(cudaError_t error, const char *text);
@@ -174,6 +195,7 @@ struct call {
     const char *name;
     const void *frame; /* of the entry point, for the stack */
     uint32_t thread;
+    uint32_t ordinal;       /* of the thread's current device */
     uint32_t site;          /* 0: not asked for yet */
     uint32_t number, query; /* as in plan_call; 0: not counted */
     uint32_t planned; /* failure of what it submits: its place in the plan (plan_fails.h) + 1 */
@@ -195,6 +217,9 @@ bool call_begin_at(struct call *call, const char *name, const void *frame, uint3
 void call_begin_always(struct call *call, const char *name, const void *frame);
 /* Ends it: unlocks, stores and returns the error. */
 cudaError_t call_end(struct call *call, cudaError_t error);
+/* The current device of the calling thread: 0 until it chooses another one. */
+uint32_t device_current(void);
+void device_choose(uint32_t ordinal);
 /* The stack of the call, interned; 0 without a trace. */
 uint32_t call_site(struct call *call);
 /* The last error of this thread. */

@@ -11,8 +11,9 @@ static _Atomic uint64_t sync_count;
 void emit_stream_create(struct call *call, const struct stream *stream)
 {
     struct ssan_event event = {.kind = SSAN_EV_stream_create};
-    event.stream_create = (struct ssan_ev_stream_create){
-        stream->id, 1, stream->flavour, stream->owner, call->thread, call_site(call)};
+    event.stream_create =
+        (struct ssan_ev_stream_create){stream->id,    stream->ordinal + 1, stream->flavour,
+                                       stream->owner, call->thread,        call_site(call)};
     emit_put(&event);
 }
 
@@ -44,7 +45,7 @@ static void put_alloc(const struct call *call, uint32_t site, const char *name,
 {
     struct ssan_event event = {.kind = SSAN_EV_alloc};
     event.alloc = (struct ssan_ev_alloc){.alloc = block->id,
-                                         .context = 1,
+                                         .context = block->ordinal + 1,
                                          .memory = block->kind,
                                          .address = block->address,
                                          .size = block->size,

@@ -28,12 +28,14 @@ enum outcome { DONE, PARKED, YIELDED, FAULTED, PLANNED };
 /* As of the start of the current run; this thread's, so that nobody else's step changes them under
  * a kernel. */
 static uint64_t machine_epoch, machine_clock;
+static uint32_t machine_ordinal, machine_reach; /* the device, and all whose memory it may access */
 static bool is_dry;
 
 static bool find_region(void *self, uint64_t address, struct ptx_region *region)
 {
     struct memory_block block;
-    if (!memory_find(address, &block)) {
+    if (!memory_find(address, &block) ||
+        (block.kind == SSAN_memory_DEVICE && !(machine_reach >> block.ordinal & 1))) {
         return false;
     }
     *region = (struct ptx_region){
@@ -58,7 +60,9 @@ static void print(void *self, const char *bytes, size_t length)
 static uint64_t heap_alloc(void *self, uint64_t size_bytes)
 {
     struct memory_block block;
-    return memory_alloc_device(size_bytes, 16, 0, &block) == cudaSuccess ? block.address : 0;
+    return memory_alloc_device(size_bytes, 16, machine_ordinal, 0, &block) == cudaSuccess
+               ? block.address
+               : 0;
 }
 
 static void heap_free(void *self, uint64_t address)
@@ -101,7 +105,11 @@ static void describe_place(uint64_t address, char *text, size_t room)
 {
     struct memory_block block;
     text[0] = '\0';
-    if (memory_find(address, &block)) {
+    if (memory_find(address, &block) && block.kind == SSAN_memory_DEVICE &&
+        !(machine_reach >> block.ordinal & 1)) {
+        snprintf(text, room, "; it is memory of device %u, to which device %u has no peer access",
+                 block.ordinal, machine_ordinal);
+    } else if (memory_find(address, &block)) {
         snprintf(text, room,
                  "; it is in a block of %llu bytes that may only be read, or ends in it",
                  (unsigned long long)block.size);
@@ -331,6 +339,8 @@ static void run_job(void)
         blocks = device.policy->budget();
     }
     machine_clock = device.clock;
+    machine_ordinal = op->stream->ordinal;
+    machine_reach = device.contexts[machine_ordinal].peers | 1u << machine_ordinal;
     is_dry = device.exiting;
     if (planned == cudaSuccess) {
         device_unlock();

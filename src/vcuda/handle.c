@@ -42,11 +42,12 @@ struct event *handle_is_event(const void *object)
                : NULL;
 }
 
-static struct stream *find_per_thread(uint32_t thread)
+static struct stream *find_per_thread(const struct call *call)
 {
     for (size_t i = 0; i < device.streams.count; i++) {
         struct stream *stream = device.streams.items[i];
-        if (stream->flavour == SSAN_stream_flavour_PER_THREAD && stream->owner == thread) {
+        if (stream->flavour == SSAN_stream_flavour_PER_THREAD && stream->owner == call->thread &&
+            stream->ordinal == call->ordinal) {
             return stream;
         }
     }
@@ -55,13 +56,13 @@ static struct stream *find_per_thread(uint32_t thread)
 
 static struct stream *make_default(struct call *call, bool per_thread)
 {
-    struct stream *stream =
-        queue_new_stream(per_thread ? SSAN_stream_flavour_PER_THREAD : SSAN_stream_flavour_LEGACY);
+    struct stream *stream = queue_new_stream(
+        per_thread ? SSAN_stream_flavour_PER_THREAD : SSAN_stream_flavour_LEGACY, call->ordinal);
     if (stream) {
         if (per_thread) {
             stream->owner = call->thread;
         } else {
-            device.legacy = stream;
+            device.contexts[call->ordinal].legacy = stream;
         }
         emit_stream_create(call, stream);
     }
@@ -72,10 +73,10 @@ cudaError_t handle_find_stream(struct call *call, cudaStream_t handle, bool per_
                                struct stream **stream)
 {
     if (handle == cudaStreamPerThread || (!handle && per_thread)) {
-        *stream = find_per_thread(call->thread);
+        *stream = find_per_thread(call);
         per_thread = true;
     } else if (handle == cudaStreamLegacy || !handle) {
-        *stream = device.legacy;
+        *stream = device.contexts[call->ordinal].legacy;
         per_thread = false;
     } else {
         *stream = handle_is_stream(handle);

@@ -9,8 +9,8 @@ cudaStream_t handle_of_stream(uint64_t number);
 cudaEvent_t handle_of_event(uint64_t number);
 
 /* Device lock held. cudaErrorInvalidResourceHandle for what is no live handle; default streams are
- * made at their first use (`per_thread`: what 0 means in the caller's translation unit,
- * R-STREAM-9), which can run out of memory. */
+ * those of the current device, made at their first use (`per_thread`: what 0 means in the caller's
+ * translation unit, R-STREAM-9), which can run out of memory. */
 cudaError_t handle_find_stream(struct call *call, cudaStream_t handle, bool per_thread,
                                struct stream **stream);
 cudaError_t handle_find_event(cudaEvent_t handle, struct event **event);

@@ -1,9 +1,9 @@
 /* The arena of device memory and the sorted list of live blocks.
  *
- * Invariant: `blocks` is sorted by address and its blocks are disjoint; free device space is what
- * stands in `space`, and between two blocks at least GUARD bytes belong to nobody, so that small
- * overruns are seen. First fit from the lowest address, so freed addresses come back soon, as with
- * real allocators. New bytes are 0xFF, never zero. Page-locked memory is never unmapped: freed
+ * Invariant: `blocks` is sorted by address and its blocks are disjoint; free space of a device is
+ * what stands in its `space`, and between two blocks at least GUARD bytes belong to nobody, so that
+ * small overruns are seen. First fit from the lowest address, so freed addresses come back soon, as
+ * with real allocators. New bytes are 0xFF, never zero. Page-locked memory is never unmapped: freed
  * ranges stand in `kept` for later page-locked blocks, so that no other memory gets an address that
  * was page-locked, and late operations find bytes there. Finding is O(log n), allocating O(n) in
  * live blocks. */
@@ -11,6 +11,7 @@
 
 #include "base/ranges.h"
 #include "base/vec.h"
+#include "trace/control_abi.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -37,13 +38,14 @@ static struct {
     int fd;
     uint64_t begin, end; /* the user's alias */
     unsigned char *executor;
-    struct ranges space, kept;
+    uint64_t part; /* bytes of a device: [begin + ordinal * part, ... + part) */
+    struct ranges space[CONTROL_MOST_DEVICES], kept;
     struct {
         struct memory_block *items;
         size_t count, room;
     } blocks;
     struct memory_block dead[DEAD_BLOCKS]; /* a ring, for messages */
-    uint64_t dead_count, used;
+    uint64_t dead_count;
     _Atomic uint64_t epoch;
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -91,15 +93,28 @@ static bool map_both(uint64_t size)
     return true;
 }
 
-bool memory_start(void)
+/* Between the parts of two devices, and at both ends, lies what belongs to nobody. */
+static bool divide(uint32_t devices)
 {
+    bool ok = true;
+    memory.part = ((memory.end - memory.begin) / devices) & ~(PUNCH_BYTES - 1);
+    for (uint32_t i = 0; ok && i < devices; i++) {
+        uint64_t begin = memory.begin + i * memory.part;
+        ok = ranges_add(&memory.space[i], begin + PUNCH_BYTES, begin + memory.part - PUNCH_BYTES);
+    }
+    return ok;
+}
+
+bool memory_start(uint32_t devices)
+{
+    uint64_t least = LEAST_BYTES * devices;
     pthread_mutex_lock(&memory.lock);
     if (!memory.started) {
+        uint64_t size = limit_bytes();
         memory.fd = memfd_create("streamsan device memory", MFD_CLOEXEC);
-        for (uint64_t size = limit_bytes(); memory.fd >= 0 && size >= LEAST_BYTES; size /= 2) {
+        for (size = size < least ? least : size; memory.fd >= 0 && size >= least; size /= 2) {
             if (map_both(size)) {
-                memory.started =
-                    ranges_add(&memory.space, memory.begin + PUNCH_BYTES, memory.end - PUNCH_BYTES);
+                memory.started = divide(devices);
                 break;
             }
         }
@@ -149,24 +164,25 @@ static uint64_t find_space(const struct ranges *space, uint64_t need, uint64_t a
     return 0;
 }
 
-cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t id,
+cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t ordinal, uint32_t id,
                                 struct memory_block *block)
 {
     cudaError_t error = cudaErrorMemoryAllocation;
-    struct memory_block made = {.size = size, .id = id, .kind = SSAN_memory_DEVICE};
+    struct ranges *space = &memory.space[ordinal];
+    struct memory_block made = {
+        .size = size, .id = id, .ordinal = ordinal, .kind = SSAN_memory_DEVICE};
     uint64_t need = round_up(size, ALIGN) + GUARD;
     if (size == 0 || size > MOST_BYTES) {
         return error;
     }
     align = align < ALIGN ? ALIGN : align;
     pthread_mutex_lock(&memory.lock);
-    made.address = find_space(&memory.space, need, align);
-    if (made.address && ranges_remove(&memory.space, made.address, made.address + need)) {
+    made.address = find_space(space, need, align);
+    if (made.address && ranges_remove(space, made.address, made.address + need)) {
         if (insert(&made)) {
-            memory.used += size;
             error = cudaSuccess;
         } else {
-            (void)ranges_add(&memory.space, made.address, made.address + need);
+            (void)ranges_add(space, made.address, made.address + need);
         }
     }
     pthread_mutex_unlock(&memory.lock);
@@ -194,10 +210,11 @@ static uint64_t take_pages(uint64_t need)
     return made == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)made;
 }
 
-cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t id,
+cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t ordinal, uint32_t id,
                                 struct memory_block *block)
 {
-    struct memory_block made = {.size = size, .id = id, .kind = SSAN_memory_PINNED, .flags = flags};
+    struct memory_block made = {
+        .size = size, .id = id, .ordinal = ordinal, .kind = SSAN_memory_PINNED, .flags = flags};
     uint64_t need = round_up(size, page_bytes());
     bool ok;
     if (size == 0 || need < size) {
@@ -226,11 +243,15 @@ static bool is_mapped(uint64_t address, uint64_t size)
            msync((void *)(uintptr_t)begin, (size_t)(round_up(end, page) - begin), MS_ASYNC) == 0;
 }
 
-cudaError_t memory_register(uint64_t address, uint64_t size, unsigned flags, uint32_t id,
-                            struct memory_block *block)
+cudaError_t memory_register(uint64_t address, uint64_t size, unsigned flags, uint32_t ordinal,
+                            uint32_t id, struct memory_block *block)
 {
-    struct memory_block made = {
-        .address = address, .size = size, .id = id, .kind = SSAN_memory_REGISTERED, .flags = flags};
+    struct memory_block made = {.address = address,
+                                .size = size,
+                                .id = id,
+                                .ordinal = ordinal,
+                                .kind = SSAN_memory_REGISTERED,
+                                .flags = flags};
     cudaError_t error = cudaSuccess;
     size_t at;
     if (!address || !size || !is_mapped(address, size) || memory_is_device_address(address)) {
@@ -304,13 +325,12 @@ static void give_back(const struct memory_block *block)
     if (block->kind == SSAN_memory_PINNED) {
         keep_pages(block);
     } else if (block->kind == SSAN_memory_DEVICE) {
-        memory.used -= block->size;
         if (block->size >= PUNCH_BYTES) {
             (void)fallocate(memory.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                             (off_t)(block->address - memory.begin), (off_t)block->size);
         }
         /* Without memory for the list the space is lost until the end, nothing worse. */
-        (void)ranges_add(&memory.space, block->address, block->address + need);
+        (void)ranges_add(&memory.space[block->ordinal], block->address, block->address + need);
     }
 }
 
@@ -444,11 +464,16 @@ uint64_t memory_epoch(void)
     return atomic_load_explicit(&memory.epoch, memory_order_relaxed);
 }
 
-void memory_totals(uint64_t *free_bytes, uint64_t *total_bytes)
+void memory_raise_epoch(void)
+{
+    atomic_fetch_add_explicit(&memory.epoch, 1, memory_order_relaxed);
+}
+
+void memory_totals(uint32_t ordinal, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     pthread_mutex_lock(&memory.lock);
-    *total_bytes = memory.end - memory.begin;
-    *free_bytes = ranges_bytes(&memory.space);
+    *total_bytes = memory.part;
+    *free_bytes = ranges_bytes(&memory.space[ordinal]);
     pthread_mutex_unlock(&memory.lock);
 }
 

@@ -1,9 +1,9 @@
 /* Device memory and the map of everything that CUDA knows the address of.
  *
- * Device memory is one reserved range of addresses in which the program can touch nothing (the
- * user's alias), mapped a second time where the executor reads and writes (a constant distance
- * away). Page-locked memory is ordinary memory at its own address, mapped until the process ends. A
- * lock of its own: any thread, also under the device lock. */
+ * Device memory is one reserved range of addresses, a part of it for each device, in which the
+ * program can touch nothing (the user's alias), mapped a second time where the executor reads and
+ * writes (a constant distance away). Page-locked memory is ordinary memory at its own address,
+ * mapped until the process ends. A lock of its own: any thread, also under the device lock. */
 #ifndef SSAN_VCUDA_MEMORY_H
 #define SSAN_VCUDA_MEMORY_H
 
@@ -16,7 +16,8 @@
 
 struct memory_block {
     uint64_t address, size;
-    uint32_t id; /* generation: its alloc event */
+    uint32_t id;      /* generation: its alloc event */
+    uint32_t ordinal; /* of the device that owns it, or for host memory was current */
     enum ssan_memory kind;
     unsigned flags;   /* of cudaHostAlloc or cudaHostRegister */
     bool is_constant; /* kernels may only read it */
@@ -24,17 +25,18 @@ struct memory_block {
     bool is_ending;   /* a free waits for the device */
 };
 
-/* Reserves the addresses; again is nothing. False when the machine refuses. */
-bool memory_start(void);
-/* Blocks get the id that the caller gives. `align` is a power of two, at least 1.
- * cudaErrorMemoryAllocation. */
-cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t id,
+/* Reserves the addresses, in equal parts for so many devices; again is nothing. False when the
+ * machine refuses. */
+bool memory_start(uint32_t devices);
+/* Blocks get the id and the device that the caller gives. `align` is a power of two, at
+ * least 1. cudaErrorMemoryAllocation. */
+cudaError_t memory_alloc_device(uint64_t size, uint64_t align, uint32_t ordinal, uint32_t id,
                                 struct memory_block *block);
-cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t id,
+cudaError_t memory_alloc_pinned(uint64_t size, unsigned flags, uint32_t ordinal, uint32_t id,
                                 struct memory_block *block);
 /* cudaErrorInvalidValue (nothing mapped there), cudaErrorHostMemoryAlreadyRegistered. */
-cudaError_t memory_register(uint64_t address, uint64_t size, unsigned flags, uint32_t id,
-                            struct memory_block *block);
+cudaError_t memory_register(uint64_t address, uint64_t size, unsigned flags, uint32_t ordinal,
+                            uint32_t id, struct memory_block *block);
 void memory_set_constant(uint64_t address);
 void memory_set_variable(uint64_t address);
 /* Makes the caller the one who ends the block that begins at `address`; false when another one
@@ -63,7 +65,10 @@ void *memory_at(uint64_t address);
 int64_t memory_delta(void);
 /* Raised at each change of the map. */
 uint64_t memory_epoch(void);
-void memory_totals(uint64_t *free_bytes, uint64_t *total_bytes);
+/* Who may access what has changed. */
+void memory_raise_epoch(void);
+/* Of one device. */
+void memory_totals(uint32_t ordinal, uint64_t *free_bytes, uint64_t *total_bytes);
 /* From a signal handler: false when the map is being changed. */
 bool memory_try_find(uint64_t address, struct memory_block *block);
 /* In a forked child: nobody holds the lock. */

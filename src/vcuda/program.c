@@ -30,22 +30,23 @@ struct program {
     struct program *next;          /* registered before */
     _Atomic(const void *) wrapper; /* NULL: unregistered, its bytes may be another's now */
     const char *text;              /* NULL: not code that this device knows */
-    struct ptx_module *module;
-    bool tried;
-    cudaError_t error;
+    struct image {
+        struct ptx_module *module;
+        bool tried;
+        cudaError_t error;
+    } images[MOST_DEVICES]; /* each device has variables of its own */
 };
 
 struct function {
     struct program *program;
     const char *name;
-    struct kernel kernel;
-    bool found;
+    struct kernel kernels[MOST_DEVICES]; /* without `code` until they are used */
 };
 
 struct variable {
     struct program *program;
     const char *name;
-    uint64_t address, size_bytes;
+    uint64_t size_bytes, addresses[MOST_DEVICES]; /* 0: not asked for yet */
 };
 
 static struct program *newest;
@@ -163,8 +164,9 @@ static cudaError_t bind_globals(struct call *call, struct ptx_module *module)
             message_tell(text);
             return cudaErrorSharedObjectSymbolNotFound;
         }
-        error = memory_alloc_device(global->size_bytes ? global->size_bytes : 1,
-                                    global->align_bytes, ++device.alloc_count, &block);
+        error =
+            memory_alloc_device(global->size_bytes ? global->size_bytes : 1, global->align_bytes,
+                                call->ordinal, ++device.alloc_count, &block);
         if (error != cudaSuccess) {
             return error;
         }
@@ -183,11 +185,12 @@ void program_reset(struct call *call)
 {
     struct memory_block block;
     for (const struct program *program = newest; program; program = program->next) {
-        if (!program->module || program->error != cudaSuccess) {
+        const struct image *image = &program->images[call->ordinal];
+        if (!image->module || image->error != cudaSuccess) {
             continue;
         }
-        for (size_t i = 0; i < ptx_global_count(program->module); i++) {
-            const struct ptx_global *global = ptx_global_at(program->module, i);
+        for (size_t i = 0; i < ptx_global_count(image->module); i++) {
+            const struct ptx_global *global = ptx_global_at(image->module, i);
             if (memory_find(global->address, &block)) {
                 emit_free(call, block.id);
                 block.id = ++device.alloc_count;
@@ -195,7 +198,7 @@ void program_reset(struct call *call)
                 tell_global(call, global, &block);
             }
         }
-        init_globals(program->module);
+        init_globals(image->module);
     }
 }
 
@@ -213,47 +216,50 @@ static cudaError_t refuse(struct call *call, const struct ssan_error *err)
 
 static cudaError_t load(struct call *call, struct program *program)
 {
+    struct image *image = &program->images[call->ordinal];
     struct ssan_error err;
-    if (program->tried) {
-        return program->error;
+    if (image->tried) {
+        return image->error;
     }
-    program->tried = true;
-    program->error = cudaErrorNoKernelImageForDevice;
+    image->tried = true;
+    image->error = cudaErrorNoKernelImageForDevice;
     if (!program->text) {
         message_tell("device code that was not built by 'streamsan cc' can't run here");
-        return program->error;
+        return image->error;
     }
-    if (ptx_parse(&program->module, program->text, strlen(program->text), &err) != SSAN_OK) {
-        program->error = refuse(call, &err);
+    if (ptx_parse(&image->module, program->text, strlen(program->text), &err) != SSAN_OK) {
+        image->error = refuse(call, &err);
     } else {
-        program->error = bind_globals(call, program->module);
+        image->error = bind_globals(call, image->module);
     }
-    return program->error;
+    return image->error;
 }
 
 static cudaError_t resolve(struct call *call, struct function *function)
 {
-    struct kernel *kernel = &function->kernel;
-    if (function->found) {
+    struct kernel *kernel = &function->kernels[call->ordinal];
+    const struct ptx_module *module = function->program->images[call->ordinal].module;
+    const struct ptx_kernel *code;
+    if (kernel->code) {
         return cudaSuccess;
     }
-    kernel->module = function->program->module;
-    kernel->code = ptx_kernel_find(kernel->module, function->name);
-    if (!kernel->code) {
+    code = ptx_kernel_find(module, function->name);
+    if (!code) {
         return cudaErrorInvalidDeviceFunction;
     }
-    if (kernel->code->unresolved) {
+    if (code->unresolved) {
         struct ssan_error err = {.status = SSAN_UNSUPPORTED};
         snprintf(err.text, sizeof err.text,
                  "kernel '%s' calls '%s' (line %u), which nothing defines", function->name,
-                 kernel->code->unresolved, kernel->code->unresolved_line);
+                 code->unresolved, code->unresolved_line);
         return refuse(call, &err);
     }
     kernel->name = demangle_name(&names, function->name);
     if (!kernel->name) {
         return cudaErrorMemoryAllocation;
     }
-    function->found = true;
+    kernel->module = module;
+    kernel->code = code;
     return cudaSuccess;
 }
 
@@ -265,7 +271,7 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
         error = resolve(call, function);
     }
     if (error == cudaSuccess) {
-        *kernel = &function->kernel;
+        *kernel = &function->kernels[call->ordinal];
     }
     return error;
 }
@@ -278,17 +284,18 @@ cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_
     if (error != cudaSuccess) {
         return error;
     }
-    for (size_t i = 0; variable->address == 0 && i < ptx_global_count(variable->program->module);
-         i++) {
-        const struct ptx_global *global = ptx_global_at(variable->program->module, i);
+    const struct ptx_module *module = variable->program->images[call->ordinal].module;
+    uint64_t *known = &variable->addresses[call->ordinal];
+    for (size_t i = 0; *known == 0 && i < ptx_global_count(module); i++) {
+        const struct ptx_global *global = ptx_global_at(module, i);
         if (strcmp(global->name, variable->name) == 0) {
-            variable->address = global->address;
+            *known = global->address;
         }
     }
-    if (variable->address == 0) {
+    if (*known == 0) {
         return cudaErrorInvalidSymbol; /* nothing on the device uses it, so clang left it out */
     }
-    *address = variable->address;
+    *address = *known;
     *size_bytes = variable->size_bytes;
     return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 /* Device code that the program registered: modules, kernels by their host stubs, variables by their
- * host shadows. */
+ * host shadows. Each device loads its own image of a module, with variables of its own; a call is
+ * about the current device's. */
 #ifndef SSAN_VCUDA_PROGRAM_H
 #define SSAN_VCUDA_PROGRAM_H
 
@@ -34,8 +35,8 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
                                   uint64_t *size_bytes);
 
-/* Gives the variables of all loaded modules their initial values and new generations at the same
- * addresses. Nothing runs; device lock held. */
+/* Gives the variables of all modules that the current device has loaded their initial values and
+ * new generations at the same addresses. Nothing runs; device lock held. */
 void program_reset(struct call *call);
 
 #endif

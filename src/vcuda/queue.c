@@ -3,8 +3,9 @@
  * Invariant: an operation is in `ready` iff all it needs is done and it neither runs nor is done;
  * its stream's items form a chain, so at most one of them is ready. The naive model is the
  * rules of docs/model.md with operations in place of clocks: T[s] is the stream's tail, LEG the
- * legacy stream's, BLK the tails of all blocking streams. Submission costs O(1), in the legacy
- * stream O(streams). */
+ * legacy stream's, BLK the tails of all blocking streams, both for each device. A copy between two
+ * devices in a legacy stream is an item of both legacy streams: a device's `barrier` is the latest
+ * of those that stand in another one. Submission costs O(1), in a legacy stream O(streams). */
 #include "vcuda/queue.h"
 
 #include "vcuda/emit.h"
@@ -86,19 +87,49 @@ static bool add_need(struct op *op, struct op *need)
     return true;
 }
 
+/* What the legacy stream of a device has had so far. */
+static bool add_legacy(struct op *op, const struct context *context)
+{
+    return (!context->legacy || add_need(op, context->legacy->tail)) &&
+           add_need(op, context->barrier);
+}
+
 bool queue_link(struct op *op, struct op *also)
 {
     struct stream *stream = op->stream;
+    bool is_legacy = stream->flavour == SSAN_stream_flavour_LEGACY;
+    uint32_t barriers = op->barriers | (is_legacy ? 1u << stream->ordinal : 0);
     bool ok = add_need(op, stream->tail) && add_need(op, also);
-    if (stream == device.legacy) {
-        for (size_t i = 0; ok && i < device.streams.count; i++) {
-            struct stream *other = device.streams.items[i];
-            ok = !queue_is_blocking(other) || add_need(op, other->tail);
+    for (size_t i = 0; ok && barriers && i < device.streams.count; i++) {
+        struct stream *other = device.streams.items[i];
+        if ((barriers >> other->ordinal & 1) && queue_is_blocking(other)) {
+            ok = add_need(op, other->tail);
         }
-    } else if (queue_is_blocking(stream) && device.legacy) {
-        ok = ok && add_need(op, device.legacy->tail);
+    }
+    if (queue_is_blocking(stream)) {
+        barriers |= 1u << stream->ordinal;
+    }
+    for (uint32_t i = 0; ok && i < device.count; i++) {
+        ok = !(barriers >> i & 1) || add_legacy(op, &device.contexts[i]);
     }
     return ok && VEC_RESERVE(&device.ready, device.pending + 1);
+}
+
+/* `op` has become the latest item of legacy streams: of its own, and of those of `barriers`. */
+static void set_barriers(struct op *op)
+{
+    struct context *own = &device.contexts[op->stream->ordinal];
+    if (op->stream->flavour == SSAN_stream_flavour_LEGACY && own->barrier) {
+        queue_drop(own->barrier);
+        own->barrier = NULL;
+    }
+    for (uint32_t i = 0; op->barriers && i < device.count; i++) {
+        if (op->barriers >> i & 1) {
+            queue_hold(op);
+            queue_drop(device.contexts[i].barrier);
+            device.contexts[i].barrier = op;
+        }
+    }
 }
 
 uint64_t queue_next_id(void)
@@ -120,6 +151,7 @@ void queue_submit(struct op *op)
     queue_hold(op); /* the tail's */
     queue_drop(op->stream->tail);
     op->stream->tail = op;
+    set_barriers(op);
     device.pending++;
     op->state = OP_WAITING;
     plan_order_submitted(op);
@@ -200,19 +232,30 @@ static bool add_target(struct op_list *targets, struct op *op)
     return true;
 }
 
-bool queue_targets(struct op_list *targets, struct stream *stream)
+/* All that is in streams of a device, or all but non-blocking ones. */
+static bool add_targets(struct op_list *targets, uint32_t ordinal, bool non_blocking)
 {
-    if (stream && stream != device.legacy) {
-        return add_target(targets, stream->tail);
-    }
-    for (size_t i = 0; i < device.streams.count; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < device.streams.count; i++) {
         struct stream *other = device.streams.items[i];
-        if ((!stream || other == stream || queue_is_blocking(other)) &&
-            !add_target(targets, other->tail)) {
-            return false;
+        if ((ordinal == EVERY_DEVICE || other->ordinal == ordinal) &&
+            (non_blocking || other->flavour != SSAN_stream_flavour_NON_BLOCKING)) {
+            ok = add_target(targets, other->tail);
         }
     }
-    return true;
+    return ok && (ordinal == EVERY_DEVICE || add_target(targets, device.contexts[ordinal].barrier));
+}
+
+bool queue_targets(struct op_list *targets, struct stream *stream)
+{
+    return stream->flavour == SSAN_stream_flavour_LEGACY
+               ? add_targets(targets, stream->ordinal, false)
+               : add_target(targets, stream->tail);
+}
+
+bool queue_targets_of(struct op_list *targets, uint32_t ordinal)
+{
+    return add_targets(targets, ordinal, true);
 }
 
 void queue_targets_finish(struct op_list *targets)
@@ -255,7 +298,7 @@ bool queue_walk(struct op *target, bool (*visit)(struct op *op, void *self), voi
     return ok;
 }
 
-struct stream *queue_new_stream(enum ssan_stream_flavour flavour)
+struct stream *queue_new_stream(enum ssan_stream_flavour flavour, uint32_t ordinal)
 {
     struct stream *stream = mem_zalloc(1, sizeof *stream);
     if (!stream || !VEC_PUSH(&device.streams, stream)) {
@@ -263,6 +306,7 @@ struct stream *queue_new_stream(enum ssan_stream_flavour flavour)
         return NULL;
     }
     stream->flavour = flavour;
+    stream->ordinal = ordinal;
     stream->id = ++device.stream_count;
     return stream;
 }

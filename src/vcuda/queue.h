@@ -31,9 +31,11 @@ void queue_take(struct op *op);
 void queue_put_back(struct op *op);
 
 /* Adds to `targets` what a host join of the stream waits for (the legacy stream: blocking streams
- * too), or of all streams (`stream` NULL). Each added one is held; free with queue_targets_finish.
- * False when out of memory. */
+ * of its device too). Each added one is held; free with queue_targets_finish. False when out of
+ * memory. */
 bool queue_targets(struct op_list *targets, struct stream *stream);
+/* The same for all streams of a device, or of EVERY_DEVICE. */
+bool queue_targets_of(struct op_list *targets, uint32_t ordinal);
 void queue_targets_finish(struct op_list *targets);
 bool queue_all_done(const struct op_list *targets);
 
@@ -43,7 +45,7 @@ bool queue_walk(struct op *target, bool (*visit)(struct op *op, void *self), voi
 
 /* A default stream appears at its first use; created ones come from here too. NULL when out of
  * memory. */
-struct stream *queue_new_stream(enum ssan_stream_flavour flavour);
+struct stream *queue_new_stream(enum ssan_stream_flavour flavour, uint32_t ordinal);
 bool queue_is_blocking(const struct stream *stream);
 /* No handle names the stream any more: it goes when its work is done. */
 void queue_abandon_stream(struct stream *stream);

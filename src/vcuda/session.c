@@ -85,6 +85,25 @@ static const char *altered(const struct plan *plan)
                : "";
 }
 
+/* As many as the tool says, without it as the environment says, else one. */
+static uint32_t count_devices(void)
+{
+    const char *words = getenv("STREAMSAN_DEVICES");
+    char *end;
+    unsigned long count = session.page ? session.page->devices : 1;
+    if (!session.page && words && *words) {
+        count = strtoul(words, &end, 10);
+        if (*end || count < 1 || count > CONTROL_MOST_DEVICES) {
+            fprintf(stderr,
+                    "streamsan: STREAMSAN_DEVICES is '%s', not a number from 1 to %d; there "
+                    "is one device\n",
+                    words, CONTROL_MOST_DEVICES);
+            count = 1;
+        }
+    }
+    return count >= 1 && count <= CONTROL_MOST_DEVICES ? (uint32_t)count : 1;
+}
+
 static void open_locked(void)
 {
     const char *directory = getenv(CONTROL_ENV);
@@ -94,6 +113,7 @@ static void open_locked(void)
         session.page = session_map_page(directory);
     }
     choose_schedule(directory);
+    device.count = count_devices();
     if (!session.page) {
         take_plan();
         return;

@@ -105,7 +105,7 @@ def usage():
 def later_parts():
     for verb in ("contract", "compare", "evidence", "report"):
         expect([verb], 64, "not there yet")
-    for words in (["--device", "virtual:2"], ["--format", "sarif"], ["--host", "light"]):
+    for words in (["--format", "sarif"], ["--host", "light"]):
         expect(["run", *words, "--", "true"], 64, "not there yet")
 
 

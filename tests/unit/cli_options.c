@@ -122,10 +122,34 @@ static void refused(const char *words, const char *defaults, const char *says)
     options_finish(&options);
 }
 
+static void several_devices(void **state)
+{
+    static const char *const wrong[] = {"--device virtual:0",  "--device virtual:17",
+                                        "--device virtual:",   "--device virtual:2x",
+                                        "--device virtual:-1", "--device virtual:+2"};
+    struct options options;
+    struct ssan_error err;
+    assert_int_equal(read_words(&options, VERB_RUN, "--device virtual:16", NULL, &err), SSAN_OK);
+    assert_int_equal(options.device, DEVICE_VIRTUAL);
+    assert_int_equal(options.devices, 16);
+    options_finish(&options);
+    assert_int_equal(
+        read_words(&options, VERB_EXPLORE, "--device=virtual", "--device virtual:3", &err),
+        SSAN_OK);
+    assert_int_equal(options.devices, 0); /* the command line wins */
+    options_finish(&options);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        refused(wrong[i], NULL, "takes a number from 1 to 16");
+    }
+}
+
 static void later_parts_are_named(void **state)
 {
     static const char *const words[] = {
-        "--device virtual:2", "--host light", "--host precise", "--format sarif", "--format html",
+        "--host light",
+        "--host precise",
+        "--format sarif",
+        "--format html",
     };
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
@@ -292,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_is_taken),
+        cmocka_unit_test(several_devices),
         cmocka_unit_test(defaults_without_words),
         cmocka_unit_test(the_command_line_wins),
         cmocka_unit_test(the_program_ends_options),
