@@ -19,6 +19,13 @@ enum ssan_memory copies_kind(const struct engine *engine, uint64_t address, uint
                                                                  : SSAN_memory_PAGEABLE;
 }
 
+uint32_t copies_context(const struct engine *engine, uint64_t address)
+{
+    const struct span *span = spans_find(&engine->front, address);
+    bool is_device = span && span->begin <= address && span->buffer->memory == SSAN_memory_DEVICE;
+    return is_device ? span->buffer->context : 0;
+}
+
 static struct copy_effect effect_of(const struct engine *engine, const struct call *call,
                                     bool documented)
 {

@@ -202,6 +202,8 @@ static inline struct slot *window_find(struct window *window, uint64_t op)
 
 /* copies.c */
 enum ssan_memory copies_kind(const struct engine *engine, uint64_t address, uint64_t size);
+/* The context of the device memory at an address; 0: it is none. */
+uint32_t copies_context(const struct engine *engine, uint64_t address);
 /* Whether a copy's source read needs a side tick, and whether its return takes that tick in both
  * readings. */
 bool copies_need_side(const struct engine *engine, const struct call *call, bool *documented);

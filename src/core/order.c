@@ -145,6 +145,8 @@ bool order_stream_create(struct order *order, const struct ssan_ev_stream_create
     stream->owner = event->owner;
     if (event->flavour == SSAN_stream_flavour_LEGACY) {
         context->legacy = event->stream;
+        stream->tail.past = context->foreign;
+        context->foreign = (struct times){0};
     } else if (context->legacy != 0 && order_broken(order, ORDER_R_STREAM_8)) {
         stream->seen_legacy = stamp_ref(&order->streams.items[context->legacy].tail);
     }
@@ -233,6 +235,47 @@ static void take_legacy(struct order *order, struct stream *stream, const struct
     } else if (is_blocking(order, stream) && context->legacy != 0) {
         take_seen(order, &stream->tail.past, &stream->seen_legacy,
                   &order->streams.items[context->legacy].tail);
+    } else if (is_blocking(order, stream) && context->foreign.doc) {
+        times_join(order->clocks, &stream->tail.past, &context->foreign);
+    }
+}
+
+/* R-COPY-14, before: a copy between two devices in a legacy stream comes behind the legacy and the
+ * blocking streams of both. */
+static void take_barriers(struct order *order, struct times *past, const struct item *item)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct context *context =
+            item->barriers[i] ? &order->contexts.items[item->barriers[i]] : NULL;
+        if (!context || order_broken(order, ORDER_R_COPY_14)) {
+            continue;
+        }
+        take_blocking(order, past, context);
+        if (context->legacy != 0) {
+            times_join_stamp(order->clocks, past, &order->streams.items[context->legacy].tail);
+        } else {
+            times_join(order->clocks, past, &context->foreign);
+        }
+    }
+}
+
+/* R-COPY-14, behind: what follows in those streams, and who joins those contexts, comes behind it.
+ */
+static void put_barriers(struct order *order, const struct stamp *end, const struct item *item)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct context *context =
+            item->barriers[i] ? &order->contexts.items[item->barriers[i]] : NULL;
+        if (!context || order_broken(order, ORDER_R_COPY_14)) {
+            continue;
+        }
+        if (context->legacy != 0) {
+            struct stream *legacy = &order->streams.items[context->legacy];
+            times_join_stamp(order->clocks, &legacy->tail.past, end);
+        } else {
+            times_join_stamp(order->clocks, &context->foreign, end);
+        }
+        times_join_stamp(order->clocks, &context->all, end);
     }
 }
 
@@ -274,6 +317,7 @@ void order_submit(struct order *order, uint32_t id, struct host *host, struct it
         order_publish(host);
     }
     take_legacy(order, stream, item);
+    take_barriers(order, past, item);
     if (item->wait && !order_broken(order, ORDER_R_EVENT_5)) { /* R-EVENT-5 */
         times_join_stamp(order->clocks, past, item->wait);
     }
@@ -291,6 +335,7 @@ void order_submit(struct order *order, uint32_t id, struct host *host, struct it
         spare_chain(order, chain);
     }
     item->first_tick = advance(order, &stream->tail, item->ticks);
+    put_barriers(order, &stream->tail, item);
     mark_dirty(order, stream, id);
 }
 
@@ -401,9 +446,12 @@ void order_join_free(struct order *order, struct host *host, uint32_t context)
     if (order_broken(order, ORDER_R_IMPL_3)) {
         return;
     }
-    struct stamp all = order_capture_context(order, context);
-    times_join_stamp_observed(order->clocks, &host->now.past, &all, ORDER_R_IMPL_3);
-    stamp_drop(order->clocks, &all);
+    uint32_t end = context ? context + 1 : (uint32_t)order->contexts.count;
+    for (uint32_t i = context; i < end; i++) {
+        struct stamp all = order_capture_context(order, i);
+        times_join_stamp_observed(order->clocks, &host->now.past, &all, ORDER_R_IMPL_3);
+        stamp_drop(order->clocks, &all);
+    }
 }
 
 bool order_is_joined(const struct order *order, struct epoch at)
@@ -457,6 +505,7 @@ void order_finish(struct order *order)
     }
     for (size_t i = 0; i < order->contexts.count; i++) {
         struct context *context = &order->contexts.items[i];
+        times_drop(order->clocks, &context->foreign);
         times_drop(order->clocks, &context->all);
         times_drop(order->clocks, &context->blocking);
         VEC_FREE(&context->dirty_all);

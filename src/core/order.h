@@ -64,6 +64,7 @@ struct event_state {
 struct context {
     uint64_t dead_position; /* of the sticky error that ended it (R-ERR-3), 0: none */
     uint32_t legacy;        /* stream id, 0: none yet */
+    struct times foreign;   /* until there is one: legacy items of other contexts that count here */
     struct times all, blocking;
     VEC(uint32_t) dirty_all, dirty_blocking;
 };
@@ -88,6 +89,8 @@ struct order {
 struct item {
     const struct stamp *wait; /* the record it waits for, or NULL */
     bool record;              /* it is an event record */
+    uint32_t barriers[2];     /* other contexts in which it is a legacy action too (R-COPY-14); 0:
+                                 none */
     uint32_t ticks;           /* own ticks: 1, or more for a host function (releases split it) */
     bool side;                /* its source read may be free before its end: give it a side tick */
     bool side_documented;     /* ... and the return takes that tick in both readings */
@@ -147,7 +150,8 @@ struct stamp order_capture_context(struct order *order, uint32_t context);
 /* The caller of `kind` has joined what was captured. */
 void order_join(struct order *order, struct host *host, enum ssan_sync_kind kind,
                 const struct stamp *captured);
-/* The caller of a free has, in the observed reading, waited for the whole context (R-IMPL-3). */
+/* The caller of a free has, in the observed reading, waited for the whole context, or for all of
+ * them (0) (R-IMPL-3). */
 void order_join_free(struct order *order, struct host *host, uint32_t context);
 /* All own ticks of the tail of every stream, for the report of pending work. */
 bool order_is_joined(const struct order *order, struct epoch at);

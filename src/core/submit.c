@@ -79,6 +79,21 @@ static bool note_submitter(struct engine *engine, struct stream_facts *facts, st
                     (struct submitter){.thread = actor->thread, .actor = actor_ref(actor)});
 }
 
+/* R-COPY-14, R-COPY-15: a copy between two devices is a legacy action in the contexts of both where
+ * it stands in a legacy stream, and an item of its own stream alone elsewhere. */
+static void find_barriers(const struct engine *engine, const struct ssan_ev_op *event,
+                          const struct stream *stream, struct item *item)
+{
+    uint32_t dst = copies_context(engine, event->dst), src = copies_context(engine, event->src);
+    bool legacy = stream->flavour == SSAN_stream_flavour_LEGACY;
+    if (dst == 0 || src == 0 || dst == src ||
+        (!legacy && !order_broken(&engine->order, ORDER_R_COPY_15))) {
+        return;
+    }
+    item->barriers[0] = legacy && dst == stream->context ? 0 : dst;
+    item->barriers[1] = legacy && src == stream->context ? 0 : src;
+}
+
 /* The op's own words for the call in progress (matrix 4.3). */
 static void begin_call(struct engine *engine, struct thread *thread, const struct ssan_ev_op *event,
                        struct item *item)
@@ -100,6 +115,7 @@ static void begin_call(struct engine *engine, struct thread *thread, const struc
     if (event->kind == SSAN_op_kind_COPY) {
         call->src = copies_kind(engine, event->src, src_span);
         item->side = copies_need_side(engine, call, &item->side_documented);
+        find_barriers(engine, event, order_stream(&engine->order, event->stream), item);
     }
 }
 

@@ -78,6 +78,24 @@ static bool is_blocking(const struct oracle_stream *stream)
     return stream->flavour != SSAN_stream_flavour_NON_BLOCKING;
 }
 
+/* R-COPY-14: copies that act in the legacy streams of two contexts, this one or an earlier one. */
+static void order_acts(struct oracle *oracle, struct oracle_op *op)
+{
+    const struct oracle_stream *self = stream_of(oracle, op->op.stream);
+    for (size_t i = 0; i < oracle->ops.count; i++) {
+        const struct oracle_op *before = &oracle->ops.items[i];
+        const struct oracle_stream *other = &oracle->streams.items[before->op.stream - 1];
+        bool ordered = is_blocking(self) && oracle_acts_in(before, self->context);
+        ordered |= is_blocking(other) && oracle_acts_in(op, other->context);
+        for (int k = 0; k < 2; k++) {
+            ordered |= op->acts[k] != 0 && oracle_acts_in(before, op->acts[k]);
+        }
+        if (before->item && ordered) {
+            graph_edge(&oracle->graph, before->end, op->begin, ALL);
+        }
+    }
+}
+
 /* R-STREAM-1, 3, 4, 5, 6, 8, 13: what an item of the stream comes behind. */
 static void order_item(struct oracle *oracle, struct oracle_op *op)
 {
@@ -140,7 +158,9 @@ static bool on_op(struct oracle *oracle, const struct ssan_ev_op *op, uint64_t p
         graph_edge(&oracle->graph, self.read_end, self.end, ALL);
     }
     if (self.item) {
+        oracle_find_acts(oracle, &self);
         order_item(oracle, &self);
+        order_acts(oracle, &self);
         oracle->streams.items[op->stream - 1].last = index;
     }
     MUST(VEC_PUSH(&oracle->ops, self));
@@ -177,6 +197,19 @@ bool oracle_sync_covers(const struct oracle *oracle, const struct ssan_ev_sync *
            (legacy && is_blocking(other) && other->context == self->context);
 }
 
+/* The context whose legacy actions a join covers; UINT32_MAX: none. */
+static uint32_t joined_context(const struct oracle *oracle, const struct ssan_ev_sync *sync)
+{
+    if (sync->kind == SSAN_sync_kind_DEVICE) {
+        return sync->object;
+    }
+    if (sync->kind == SSAN_sync_kind_STREAM || sync->kind == SSAN_sync_kind_STREAM_QUERY) {
+        const struct oracle_stream *self = &oracle->streams.items[sync->object - 1];
+        return self->flavour == SSAN_stream_flavour_LEGACY ? self->context : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
 /* R-EVENT-9, 10, 11; R-HOST-1, 2, 3; R-STREAM-14: binds at entry. */
 static bool on_sync(struct oracle *oracle, const struct ssan_ev_sync *sync, uint64_t position)
 {
@@ -203,6 +236,11 @@ static bool on_sync(struct oracle *oracle, const struct ssan_ev_sync *sync, uint
         int last = oracle->streams.items[s - 1].last;
         if (last >= 0 && oracle_sync_covers(oracle, sync, s)) {
             MUST(VEC_PUSH(&self.ends, oracle->ops.items[last].end));
+        }
+    }
+    for (size_t i = 0; i < oracle->ops.count; i++) {
+        if (oracle_acts_in(&oracle->ops.items[i], joined_context(oracle, sync))) {
+            MUST(VEC_PUSH(&self.ends, oracle->ops.items[i].end));
         }
     }
     MUST(VEC_PUSH(&oracle->syncs, self));

@@ -34,6 +34,20 @@ enum ssan_memory oracle_memory_at(const struct oracle *oracle, const struct ssan
     return half ? SSAN_memory_PAGEABLE : at->alloc.memory;
 }
 
+void oracle_find_acts(const struct oracle *oracle, struct oracle_op *op)
+{
+    const struct oracle_alloc *dst = alloc_at(oracle, op->op.dst, op->position);
+    const struct oracle_alloc *src = alloc_at(oracle, op->op.src, op->position);
+    bool legacy = oracle->streams.items[op->op.stream - 1].flavour == SSAN_stream_flavour_LEGACY;
+    bool between = dst && src && dst->alloc.memory == SSAN_memory_DEVICE &&
+                   src->alloc.memory == SSAN_memory_DEVICE &&
+                   dst->alloc.context != src->alloc.context;
+    if (op->op.kind == SSAN_op_kind_COPY && legacy && between) {
+        op->acts[0] = dst->alloc.context;
+        op->acts[1] = src->alloc.context;
+    }
+}
+
 /* The entry of the op's list for this kind of access and generation, made when it is new. */
 static struct ranges *bytes_of(struct oracle *oracle, struct oracle_access like)
 {
@@ -194,6 +208,16 @@ bool oracle_on_alloc(struct oracle *oracle, const struct ssan_ev_alloc *alloc, u
     return true;
 }
 
+/* R-IMPL-3: whether drivers wait for the operation before they free the memory: all that is on the
+ * device which owns it, all there is for page-locked memory. */
+static bool free_joins(const struct oracle *oracle, const struct oracle_op *op,
+                       const struct ssan_ev_alloc *alloc)
+{
+    return alloc->memory == SSAN_memory_PINNED || alloc->memory == SSAN_memory_REGISTERED ||
+           oracle->streams.items[op->op.stream - 1].context == alloc->context ||
+           oracle_acts_in(op, alloc->context);
+}
+
 /* R-IMPL-3: closes at entry; the node behind the observed join stands in end[READING_OBSERVED]. */
 bool oracle_on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint64_t position)
 {
@@ -204,11 +228,10 @@ bool oracle_on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint
     struct oracle_alloc *alloc = &oracle->allocs.items[gone->alloc - 1];
     struct oracle_access like = host_access(oracle, gone->thread, ORACLE_FREE, position);
     int joined = oracle_host_node(oracle, gone->thread);
-    for (size_t i = 0; i < oracle->streams.count; i++) {
-        const struct oracle_stream *stream = &oracle->streams.items[i];
-        if (stream->context == alloc->alloc.context && stream->last >= 0) {
-            graph_edge(&oracle->graph, oracle->ops.items[stream->last].end, joined,
-                       WORLD_ONLY_OBSERVED);
+    for (size_t i = 0; i < oracle->ops.count; i++) {
+        const struct oracle_op *op = &oracle->ops.items[i];
+        if (op->item && free_joins(oracle, op, &alloc->alloc)) {
+            graph_edge(&oracle->graph, op->end, joined, WORLD_ONLY_OBSERVED);
         }
     }
     like.context = alloc->alloc.context;

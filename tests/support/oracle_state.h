@@ -20,6 +20,7 @@ struct oracle_op {
     int sub, begin, end, read_end; /* nodes; read_end: of an early source read, else -1 */
     int inside;                    /* last node inside a host function, -1: not begun */
     int bound;                     /* wait: index of the record it waits for, -1 none */
+    uint32_t acts[2]; /* copy between two devices in a legacy stream: their contexts, else 0 */
     struct copy_rule rule;
 };
 
@@ -103,6 +104,9 @@ int oracle_host_node(struct oracle *oracle, uint32_t thread);
 /* oracle_memory.c. What an operand of a copy or memset counts as at its submission. */
 enum ssan_memory oracle_memory_at(const struct oracle *oracle, const struct ssan_ev_op *op,
                                   bool destination, uint64_t position);
+/* The contexts in which a copy is an action of the legacy stream, both 0 for a copy that stays on
+ * its device, or is in another stream (R-COPY-14, 15). */
+void oracle_find_acts(const struct oracle *oracle, struct oracle_op *op);
 bool oracle_on_set(struct oracle *oracle, const struct ssan_ev_set *set);
 bool oracle_on_set_leaf(struct oracle *oracle, const struct ssan_ev_set_leaf *set);
 bool oracle_on_host_access(struct oracle *oracle, const struct ssan_ev_host_access *access,
@@ -111,6 +115,11 @@ bool oracle_on_alloc(struct oracle *oracle, const struct ssan_ev_alloc *alloc, u
 bool oracle_on_free(struct oracle *oracle, const struct ssan_ev_free *gone, uint64_t position);
 bool oracle_on_pool(struct oracle *oracle, const struct oracle_pool_event *event, uint32_t thread);
 
+/* Whether an operation is an action of the legacy stream of a context that is not its stream's. */
+static inline bool oracle_acts_in(const struct oracle_op *op, uint32_t context)
+{
+    return op->acts[0] == context || op->acts[1] == context;
+}
 /* Whether a join of `sync` covers items of that stream directly. */
 bool oracle_sync_covers(const struct oracle *oracle, const struct ssan_ev_sync *sync,
                         uint32_t stream);

@@ -158,8 +158,13 @@ static void copy(struct random_state *state, size_t thread)
     uint32_t id = state->threads.items[thread].id;
     bool sync = chance(state, 45);
     uint32_t stream = sync ? default_stream(state, id, any_context(state)) : any_stream(state, id);
-    struct random_place *src = random_find_place(state, DEVICE | LOCKED | MANAGED | PAGEABLE);
-    struct random_place *dst = random_find_place(state, DEVICE | LOCKED | MANAGED | PAGEABLE);
+    unsigned ends = DEVICE | LOCKED | MANAGED | PAGEABLE;
+    struct random_place *src, *dst;
+    if (state->contexts > 1 && chance(state, 50) && random_find_place(state, DEVICE)) {
+        ends = DEVICE; /* between two devices, often */
+    }
+    src = random_find_place(state, ends);
+    dst = random_find_place(state, ends);
     struct ssan_event op =
         new_op(state, id, stream, SSAN_op_kind_COPY, sync ? "cudaMemcpy" : "cudaMemcpyAsync");
     size_t from = state->held.events.count;

@@ -151,7 +151,7 @@ static void end_trace(struct random_state *state)
 void random_trace(struct tape *tape, struct rng *rng, uint64_t operations)
 {
     struct random_state state = {.rng = rng, .tape = tape, .wanted = operations};
-    state.contexts = chance(&state, 10) ? 2 : 1;
+    state.contexts = chance(&state, 20) ? 2 + (uint32_t)pick(&state, 2) : 1;
     state.max_threads = chance(&state, 50) ? 1 : 4;
     state.join_weight = (uint32_t)pick(&state, 12);
     state.misc_weight = 1 + (uint32_t)pick(&state, 6);

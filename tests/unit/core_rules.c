@@ -91,6 +91,30 @@ static void two_contexts(struct trace *t)
     t_reads(t, b, D, MIB);
 }
 
+/* D is memory of context 1 and D2 of context 2; the copy goes from one to the other. */
+static void peer_copy(struct trace *t, uint32_t stream, enum ssan_form form)
+{
+    t_alloc(t, SSAN_memory_DEVICE, D, MIB);
+    t_alloc(t, SSAN_memory_DEVICE, D2, MIB);
+    t->events.items[t->events.count - 1].alloc.context = 2;
+    t_copy(t, stream, form, D2, D, MIB);
+}
+
+static void copy_between_devices(struct trace *t)
+{
+    uint32_t legacy = t_legacy(t);
+    uint32_t s = t_stream_of(t, 2, SSAN_stream_flavour_BLOCKING, 0);
+    peer_copy(t, legacy, SYNC);
+    t_reads(t, s, D2, MIB);
+}
+
+static void peer_copy_async(struct trace *t)
+{
+    uint32_t s = t_blocking(t), u = t_stream_of(t, 2, SSAN_stream_flavour_BLOCKING, 0);
+    peer_copy(t, s, ASYNC);
+    t_reads(t, u, D2, MIB);
+}
+
 static void legacy_record(struct trace *t)
 {
     uint32_t legacy = t_legacy(t), s = t_blocking(t), u = t_blocking(t), e = t_event(t);
@@ -510,6 +534,8 @@ static const struct rule_case cases[] = {
     {"per_thread_blocks", false, "", per_thread_blocks},
     {"non_blocking_exempt", false, "RAW!", non_blocking_exempt},
     {"two_contexts", false, "RAW!", two_contexts},
+    {"copy_between_devices", false, "", copy_between_devices},
+    {"peer_copy_async", false, "RAW!", peer_copy_async},
     {"legacy_record", false, "", legacy_record},
     {"stream_created_later", false, "", stream_created_later},
     {"per_thread_identity", false, "RAW!", per_thread_identity},
