@@ -2,6 +2,7 @@
 #
 #   make            build the tool (release)
 #   make demo       build, then check a two-stream program with and without its wait
+#   make demo-dflash  train a small model in three ways: right, with the fault, and on the pipeline library
 #   make check      all tests, the fixed subset that CI runs
 #   make check-all  the full matrix: every schedule, more seeds, all sanitizers, fuzzers
 #   make fuzz       the fuzzers alone, 60 s each
@@ -41,6 +42,9 @@ build-tests: needed-check configure
 demo: build
 	@scripts/demo
 
+demo-dflash: build
+	@scripts/demo-dflash
+
 check: build-tests
 	@scripts/check
 
@@ -77,4 +81,4 @@ clean:
 help:
 	@sed -n 's/^#   make/make/p' Makefile
 
-.PHONY: all needed needed-check configure build build-tests demo check check-all fuzz coverage bench capture carry install format lint clean help
+.PHONY: all needed needed-check configure build build-tests demo demo-dflash check check-all fuzz coverage bench capture carry install format lint clean help

@@ -1,0 +1,141 @@
+/* dflash VARIANT [TARGETS [DRAFTERS [BATCHES]]]: trains, and prints the loss of each batch.
+ *
+ * Exit code: 0 all losses are finite and they fell, 1 a CUDA call failed, 2 they are not or did
+ * not, 64 bad usage. */
+#include "dflash.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+enum { BATCHES_MOST = 10000, EMPTY_EACH = 7 };
+
+void check(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess) {
+        std::fprintf(stderr, "dflash: %s: %s\n", what, cudaGetErrorString(error));
+        std::exit(1);
+    }
+}
+
+/* Mixing of bits as in splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+ * Generators, 2014). */
+static uint64_t mixed(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+float number_of(unsigned series, unsigned index)
+{
+    return (float)(mixed((uint64_t)series << 32 | index) >> 40) / (float)(1 << 23) - 1;
+}
+
+float *weights_make(unsigned series, int rows, int columns, float scale)
+{
+    float *host, *device;
+    size_t count = (size_t)rows * columns;
+    check(cudaMallocHost(&host, count * sizeof *host), "weights");
+    check(cudaMalloc(&device, count * sizeof *device), "weights");
+    for (size_t i = 0; i < count; i++) {
+        host[i] = number_of(series, (unsigned)i) * scale / sqrtf((float)rows);
+    }
+    check(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "weights");
+    check(cudaFreeHost(host), "weights");
+    return device;
+}
+
+void batch_make(struct batch *batch, int number)
+{
+    unsigned series = 1000 + (unsigned)number;
+    int prompt =
+        number % EMPTY_EACH == EMPTY_EACH - 1 ? (int)TOKENS : (int)(mixed(series) % (TOKENS / 2));
+    memset(batch, 0, sizeof *batch);
+    batch->number = number;
+    for (int t = 0; t < TOKENS; t++) {
+        batch->tokens[t] = (int)(mixed((uint64_t)series << 32 | (unsigned)t) % WORDS);
+        if (t >= prompt) {
+            batch->rows[batch->valid++] = t;
+        }
+    }
+}
+
+static int number_in(const char *text, int least, int most, const char *what)
+{
+    char *end;
+    long value = std::strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value < least || value > most) {
+        std::fprintf(stderr, "dflash: %s: %d to %d, not '%s'\n", what, least, most, text);
+        std::exit(64);
+    }
+    return (int)value;
+}
+
+/* Prints the losses; whether all are finite and the last ones are below the first ones. */
+static bool tell(const struct setup *setup, const struct drafter *drafters)
+{
+    double first = 0, last = 0;
+    int counted = 0, quarter, trained = 0, bad = 0;
+    for (int b = 0; b < setup->batches; b++) {
+        trained += b % EMPTY_EACH != EMPTY_EACH - 1;
+    }
+    quarter = trained < 4 ? 1 : trained / 4;
+    for (int b = 0; b < setup->batches; b++) {
+        const struct drafter *drafter = &drafters[b % setup->drafters];
+        float loss = drafter->losses[b];
+        if (b % EMPTY_EACH == EMPTY_EACH - 1) {
+            std::printf("batch=%d drafter=%d rows=0\n", b, drafter->number);
+            continue;
+        }
+        std::printf("batch=%d drafter=%d loss=%.9g\n", b, drafter->number, loss);
+        bad += !std::isfinite(loss);
+        first += counted < quarter ? loss : 0;
+        last += counted >= trained - quarter ? loss : 0;
+        counted++;
+    }
+    std::printf("first=%.4f last=%.4f not_finite=%d\n", first / quarter, last / quarter, bad);
+    return bad == 0 && last < first;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(const struct setup *, struct target *, struct drafter *);
+    } variants[] = {{"baseline", run_baseline}, {"unsafe", run_unsafe}, {"safe", run_safe}};
+    struct setup setup = {1, 1, 28, 1};
+    struct target targets[DEVICES_MOST];
+    struct drafter drafters[DEVICES_MOST];
+    size_t variant = 0;
+    bool fine;
+    while (argc >= 2 && variant < 3 && std::strcmp(argv[1], variants[variant].name) != 0) {
+        variant++;
+    }
+    if (argc < 2 || argc > 5 || variant == 3) {
+        std::fprintf(stderr, "usage: dflash baseline|unsafe|safe [TARGETS [DRAFTERS [BATCHES]]]\n");
+        return 64;
+    }
+    setup.targets = argc > 2 ? number_in(argv[2], 1, DEVICES_MOST, "targets") : setup.targets;
+    setup.drafters = argc > 3 ? number_in(argv[3], 1, DEVICES_MOST, "drafters") : setup.drafters;
+    setup.batches = argc > 4 ? number_in(argv[4], 2, BATCHES_MOST, "batches") : setup.batches;
+    check(cudaGetDeviceCount(&setup.devices), "devices");
+    for (int i = 0; i < setup.targets; i++) {
+        target_open(&targets[i], i, &setup);
+    }
+    for (int i = 0; i < setup.drafters; i++) {
+        drafter_open(&drafters[i], i, &setup);
+    }
+    variants[variant].run(&setup, targets, drafters);
+    fine = tell(&setup, drafters);
+    for (int i = 0; i < setup.drafters; i++) {
+        drafter_close(&drafters[i]);
+    }
+    for (int i = 0; i < setup.targets; i++) {
+        target_close(&targets[i]);
+    }
+    return fine ? 0 : 2;
+}

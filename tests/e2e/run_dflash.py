@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""examples/dflash: the safe variant trains as the baseline does, bit for bit; the unsafe one is reported and shown.
+
+run_dflash.py [--all] [part of a name]. --all: every schedule, and more targets and drafters.
+"""
+import pathlib
+import re
+import sys
+
+from harness import ROOT, TOOL, Tally, build_once, check, execute, json, only_argument, run, schedules, wants_all, work_folder
+
+WORK = work_folder("dflash")
+SETUPS = ((1, 1, 12), (2, 3, 16))
+MORE_SETUPS = ((1, 1, 28), (3, 1, 24), (1, 3, 24), (2, 2, 24), (8, 8, 40))
+BASELINES = {}
+LOSS = re.compile(r"^batch=\d+ drafter=\d+ loss=(\S+)$", re.MULTILINE)
+
+
+def program():
+    return build_once(pathlib.Path(WORK.name) / "dflash", "-g", *sorted((ROOT / "examples/dflash").glob("*.cu")), "-lstreamsan-pipeline")
+
+
+def words(variant, setup):
+    return (variant, *map(str, setup))
+
+
+def losses_fall(text):
+    losses = [float(loss) for loss in LOSS.findall(text)]
+    check(losses and all(loss == loss and loss < 100 for loss in losses), text)
+    quarter = max(1, len(losses) // 4)
+    check(sum(losses[-quarter:]) < sum(losses[:quarter]), text)
+
+
+def baseline(setup):
+    if setup not in BASELINES:
+        result = run(program(), args=words("baseline", setup))
+        check(result.code == 0 and not result.findings(), result.about())
+        losses_fall(result.out)
+        BASELINES[setup] = result.out
+    return BASELINES[setup]
+
+
+def safe(setup, schedule):
+    wanted = baseline(setup)
+    result = run(program(), "--threads", "strict", "--schedule", schedule, args=words("safe", setup))
+    check(result.code == 0 and not result.findings(), result.about())
+    check(result.out == wanted, f"other losses than the baseline's\n{wanted}\n{result.about()}")
+
+
+def unsafe(schedule):
+    result = run(program(), "--threads", "strict", "--schedule", schedule, args=words("unsafe", (1, 1, 12)))
+    rules = {finding["rule"] for finding in result.findings(("error",))}
+    check(result.code == 66 and rules & {"SSAN-RAW", "SSAN-WAR"}, result.about())
+    check(all("pack" in finding["message"] for finding in result.findings(("error",))), result.about())
+
+
+def witness():
+    report = pathlib.Path(WORK.name) / "witness.json"
+    done = execute([TOOL, "witness", "--threads", "strict", "--format", "json", "--output", report, "--", program(), *words("unsafe", (1, 1, 8))])
+    found = json.loads(report.read_text(encoding="utf-8"))["findings"]
+    shown = [f for f in found if f["severity"] == "error" and f["witness"]["kind"] == "shown"]
+    check(done.returncode == 66 and shown, f"exit {done.returncode}\n{done.stderr}")
+    replayed = execute([TOOL, *shown[0]["witness"]["replay"][1:]])
+    right = baseline((1, 1, 8))
+    check(shown[0]["witness"]["output"] or shown[0]["witness"]["effect"], f"{shown[0]['witness']}")
+    check(replayed.returncode == 66 and (replayed.stdout != right or shown[0]["witness"]["effect"]), replayed.stdout)
+
+
+def usage():
+    for wrong in ((), ("fast",), ("safe", "0"), ("safe", "1", "9"), ("safe", "1", "1", "x"), ("safe", "1", "1", "4", "5")):
+        done = execute([program(), *wrong])
+        check(done.returncode == 64 and done.stderr and not done.stdout, f"{wrong}: exit {done.returncode}\n{done.stderr}")
+
+
+def main():
+    tally = Tally("dflash")
+    for setup in (*SETUPS, *(MORE_SETUPS if wants_all() else ())):
+        for schedule in schedules(("eager", "lazy", "random:1")):
+            tally.case(f"safe {setup} {schedule}", safe, setup, schedule)
+    for schedule in schedules(("eager", "lazy", "random:1")):
+        tally.case(f"unsafe {schedule}", unsafe, schedule)
+    tally.case("witness", witness)
+    tally.case("usage", usage)
+    return tally.finish(only_argument())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
