@@ -5,6 +5,7 @@ run_docs.py [--all] [part of a name]. A block has lines `$ command`, each with t
 program's first) behind it. `...` in a line stands for anything in that line, on a line of its own for any number of lines.
 Commands run in one folder for each document, with `examples` in it and `streamsan` in the path; exit codes are not compared.
 """
+import glob
 import os
 import pathlib
 import re
@@ -38,13 +39,19 @@ def ended(text):
     return text if not text or text.endswith("\n") else text + "\n"
 
 
+def words(command, folder):
+    """Those of the command, with `*` as the shell has it."""
+    for word in shlex.split(command):
+        yield from sorted(glob.glob(word, root_dir=folder)) if "*" in word else [word]
+
+
 def run_document(document):
     folder = pathlib.Path(WORK.name) / document.stem
     folder.mkdir()
     (folder / "examples").symlink_to(ROOT / "examples")
     env = {"PATH": f"{TOOL.parent}:{os.environ['PATH']}", "COLUMNS": "100"}
     for command, lines in commands(document):
-        done = execute(shlex.split(command), env, folder)
+        done = execute(list(words(command, folder)), env, folder)
         seen = ended(done.stdout) + ended(done.stderr)
         check(pattern(lines).match(seen), f"$ {command}\n--- told\n" + "\n".join(lines) + f"\n--- seen\n{seen}")
 
