@@ -200,9 +200,6 @@ static unsigned settle(struct ssan_pipe *pipe)
 static void join_consumers(struct ssan_pipe *pipe, struct failure *failure)
 {
     for (struct ssan_pipe_consumer *c = pipe->consumers; c; c = c->next) {
-        if (c->transfer && pipe_has_edge(DESTROY_TRANSFER_JOIN)) {
-            PIPE_OK(failure, cudaStreamSynchronize, c->transfer);
-        }
         for (unsigned i = 0; c->landings && i < c->options.landings; i++) {
             pipe_get(DESTROYED_HANDOVER, &c->landings[i].returned);
             if (c->landings[i].is_used && pipe_has_edge(DESTROY_CONSUMED_JOIN)) {

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""The pipeline library under the tool: run_pipeline.py PART --mutants ARCHIVE [--all] [--only WORDS].
+
+matrix    a covering array of schedules, slots, producers, consumers, devices, sizes and ways: results right, and the checker
+          clean with host threads strict and documented order only, the hardest of both axes
+mutants   each edge of src/pipeline/edges.def dropped: the checker reports an error
+explore   one and two slots with two batches, all schedules
+"""
+import argparse
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from harness import ROOT, TOOL, Tally, build_once, check, execute, run, work_folder  # noqa: E402
+
+from pairwise import all_pairs, covering_array, pairs_of  # noqa: E402
+
+SOURCE = ROOT / "tests/pipeline/programs/matrix.cu"
+STRICT = ("--threads", "strict", "--order", "documented")
+SEED = 6
+WORK_FOLDER = work_folder("pipeline")
+WORK = pathlib.Path(WORK_FOLDER.name)
+ALL = bool(os.environ.get("STREAMSAN_TEST_ALL"))
+TIME_S = 60  # of one run: a deadlock is a failure, not a hang
+
+
+def program():
+    return build_once(WORK / "matrix", "-g", SOURCE, "-lstreamsan-pipeline")
+
+
+def mutants_program(archive):
+    return build_once(WORK / "mutants", "-g", "-DWITH_MUTANTS", f"-I{ROOT / 'src'}", SOURCE, archive)
+
+
+def words(**shape):
+    return [f"{name}={value}" for name, value in shape.items()]
+
+
+def devices_option(count):
+    return () if count == 1 else ("--device", f"virtual:{count}")
+
+
+def has_devices():
+    done = execute([TOOL, "run", "--quiet", "--device", "virtual:3", "--", "/bin/true"])
+    return done.returncode != 64
+
+
+def schedules():
+    return ["eager", "lazy", *(f"random:{seed}" for seed in range(1, 21 if ALL else 4))]
+
+
+WAYS = {  # how a batch gets to its consumer
+    "host": {}, "host timed": {"timing": 1}, "staged": {"staged": 1}, "staged, one landing": {"staged": 1, "landings": 1}, "peer": {"peer": 1},
+    "peer without copy": {"peer": 1, "copy_out": 0},
+}
+SIZES = {"0": 0, "1": 1, "257": 257, "4096": 4096, "4097": 4097, "mixed": -1}
+BOUNDS = {"slots": {}, "depth": {"depth": 1}, "bytes": {"max_kb": 40}, "abandon": {"abandon": 1}, "streams": {"copy_streams": 3}}
+
+
+def factors():
+    return {
+        "schedule": schedules(), "slots": range(1, 9), "producers": range(1, 5), "consumers": range(1, 5),
+        "devices": range(1, 4) if has_devices() else (1,), "size": tuple(SIZES), "way": tuple(WAYS), "bound": tuple(BOUNDS),
+        "order": ("in order", "completed"), "share": (0, 1),
+    }
+
+
+def one_row(row):
+    shape = words(jobs=12, slots=row["slots"], producers=row["producers"], consumers=row["consumers"], devices=row["devices"],
+                  elems=SIZES[row["size"]], share=row["share"], in_order=int(row["order"] == "in order"), **WAYS[row["way"]], **BOUNDS[row["bound"]])
+    done = run(program(), *STRICT, "--schedule", row["schedule"], *devices_option(row["devices"]), args=shape, timeout=TIME_S)
+    check(done.code == 0 and done.verdict == "clean", f"{' '.join(shape)} under {row['schedule']}\n{done.about()}")
+    check(done.out == "jobs=12 wrong=0 told=0\n", done.about())
+
+
+def matrix(tally, _archive):
+    choice = factors()
+    rows = covering_array(choice, SEED)
+    wanted, held = all_pairs(choice), {p for row in rows for p in pairs_of(row)}
+    check(wanted <= held, "the array does not hold all pairs")
+    print(f"pipeline matrix: {len(rows)} rows hold all {len(wanted)} pairs of {len(choice)} factors, seed {SEED}")
+    if len(choice["devices"]) == 1:
+        print("pipeline matrix: one device only: this tool has no virtual:N")
+    for number, row in enumerate(rows):
+        tally.case(f"row {number}: {', '.join(f'{k} {v}' for k, v in row.items())}", one_row, row)
+
+
+# The edge, the shape that needs it, and a call that fails (in the failure paths).
+MUTANTS = {
+    "UPLOADED_RECORD": {}, "UPLOADED_WAIT": {}, "PRODUCED_RECORD": {}, "PRODUCED_WAIT": {}, "COPIED_RECORD": {}, "COPIED_JOIN": {},
+    "PRODUCED_JOIN": {"peer": 1, "copy_out": 0}, "LANDED_RECORD": {"staged": 1}, "LANDED_WAIT": {"staged": 1},
+    "CONSUMED_RECORD": {"staged": 1, "landings": 1}, "CONSUMED_WAIT": {"staged": 1, "landings": 1}, "RECLAIMED_RECORD": {"staged": 1, "slots": 1},
+    "RECLAIMED_COPY_WAIT": {"staged": 1, "slots": 1}, "RECLAIMED_COMPUTE_WAIT": {"peer": 1, "slots": 1}, "SUBMITTED_HANDOVER": {},
+    "PUBLISHED_HANDOVER": {}, "RETURNED_HANDOVER": {"slots": 1}, "LANDING_HANDOVER": {"staged": 1, "landings": 1, "two_threads_release": 1},
+    "FLUSHED_HANDOVER": {"flush": 1}, "DRAINED_HANDOVER": {"drain": 1}, "DESTROYED_HANDOVER": {"quick_end": 1},
+    "DESTROY_CONSUMED_JOIN": {"staged": 1}, "FAILED_UPLOAD_JOIN": {"fail": "cudaStreamWaitEvent:1"}, "FAILED_COMPUTE_JOIN": {"fail_compute": 0},
+    "FAILED_COPY_JOIN": {"fail": "cudaEventRecord:3"}, "FAILED_PUBLISH_JOIN": {"fail": "cudaEventSynchronize:1"},
+    "FAILED_TRANSFER_JOIN": {"staged": 1, "fail": "cudaEventRecord:4"}, "FAILED_RELEASE_JOIN": {"staged": 1, "landings": 1, "fail": "cudaEventRecord:6"},
+}
+
+
+def mutant_shape(needs):
+    """Words, and options of run. Where a call or a stage fails, one thread makes all calls, so that the k-th is always the same."""
+    shape, options = dict(needs), []
+    if "fail" in shape:
+        options = ["--fail", shape.pop("fail") + "=cudaErrorUnknown"]
+    if options or "fail_compute" in shape:
+        shape.update(failing=1, one_thread=1, slots=1)
+    return shape, options
+
+
+def without(archive, edge, needs, schedule):
+    shape, options = mutant_shape(needs)
+    return run(mutants_program(archive), *STRICT, "--schedule", schedule, *options, args=words(mutant=edge, **shape), timeout=TIME_S)
+
+
+def all_edges(archive, needs):
+    done = without(archive, "NONE", needs, "lazy")
+    check(done.code == 0 and done.verdict == "clean", done.about())
+
+
+def one_mutant(archive, name, needs, killed):
+    for schedule in ("eager", "lazy"):
+        if without(archive, name, needs, schedule).findings(("error",)):
+            return killed.append(name)
+    return check(False, f"the checker reports no error without {name}")
+
+
+def mutants(tally, archive):
+    names = re.findall(r"^EDGE\((\w+),", (ROOT / "src/pipeline/edges.def").read_text(encoding="utf-8"), re.M)
+    killed = []
+    check(sorted(names) == sorted(MUTANTS), f"edges without a mutant, or the other way round: {set(names) ^ set(MUTANTS)}")
+    for needs in {str(needs): needs for needs in MUTANTS.values()}.values():
+        tally.case(f"all edges, {' '.join(words(**needs))}", all_edges, archive, needs)
+    for name in names:
+        tally.case(name, one_mutant, archive, name, MUTANTS[name], killed)
+    return lambda: print(f"pipeline mutants: {len(killed)} of {len(names)}")
+
+
+def one_exploration(shape):
+    args = words(jobs=2, elems=1, **shape)
+    report = execute([TOOL, "explore", "--threads", "strict", "--", program(), *args], timeout=120)
+    check(report.returncode == 0, f"{' '.join(args)}: exit {report.returncode}\n{report.stderr}")
+    print(f"pipeline explore: {' '.join(args)}: " + next(line for line in report.stderr.splitlines() if line.startswith("explore:")))
+
+
+def explore(tally, _archive):
+    for slots in (1, 2):
+        for way in ("host", "staged", "peer") if ALL else ("host", "staged") if slots == 2 else ("host",):
+            for one_thread in (1, 0):
+                name = f"{slots} slots, {way}, {'one thread' if one_thread else 'threads'}"
+                tally.case(name, one_exploration, {"slots": slots, "one_thread": one_thread, **WAYS[way]})
+
+
+PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--mutants", type=pathlib.Path)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    tally = Tally(f"pipeline_{options.part}")
+    last = PARTS[options.part](tally, options.mutants)
+    code = tally.finish(options.only)
+    if last:
+        last()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
