@@ -10,8 +10,9 @@ import sys
 from harness import ROOT, TOOL, Tally, build_once, check, execute, json, only_argument, run, schedules, wants_all, work_folder
 
 WORK = work_folder("dflash")
-SETUPS = ((1, 1, 12), (2, 3, 16))
-MORE_SETUPS = ((1, 1, 28), (3, 1, 24), (1, 3, 24), (2, 2, 24), (8, 8, 40))
+# Devices, targets, drafters, batches.
+SETUPS = ((1, 1, 1, 12), (3, 2, 3, 16))
+MORE_SETUPS = ((2, 1, 1, 28), (4, 3, 1, 24), (2, 1, 3, 24), (1, 2, 2, 24), (4, 2, 2, 24), (3, 8, 8, 40))
 BASELINES = {}
 LOSS = re.compile(r"^batch=\d+ drafter=\d+ loss=(\S+)$", re.MULTILINE)
 
@@ -21,7 +22,8 @@ def program():
 
 
 def words(variant, setup):
-    return (variant, *map(str, setup))
+    """Options and arguments."""
+    return ("--device", f"virtual:{setup[0]}"), (variant, *map(str, setup[1:]))
 
 
 def losses_fall(text):
@@ -33,7 +35,8 @@ def losses_fall(text):
 
 def baseline(setup):
     if setup not in BASELINES:
-        result = run(program(), args=words("baseline", setup))
+        options, args = words("baseline", setup)
+        result = run(program(), *options, args=args)
         check(result.code == 0 and not result.findings(), result.about())
         losses_fall(result.out)
         BASELINES[setup] = result.out
@@ -42,13 +45,15 @@ def baseline(setup):
 
 def safe(setup, schedule):
     wanted = baseline(setup)
-    result = run(program(), "--threads", "strict", "--schedule", schedule, args=words("safe", setup))
+    options, args = words("safe", setup)
+    result = run(program(), *options, "--threads", "strict", "--schedule", schedule, args=args)
     check(result.code == 0 and not result.findings(), result.about())
     check(result.out == wanted, f"other losses than the baseline's\n{wanted}\n{result.about()}")
 
 
-def unsafe(schedule):
-    result = run(program(), "--threads", "strict", "--schedule", schedule, args=words("unsafe", (1, 1, 12)))
+def unsafe(devices, schedule):
+    options, args = words("unsafe", (devices, 1, 1, 12))
+    result = run(program(), *options, "--threads", "strict", "--schedule", schedule, args=args)
     rules = {finding["rule"] for finding in result.findings(("error",))}
     check(result.code == 66 and rules & {"SSAN-RAW", "SSAN-WAR"}, result.about())
     check(all("pack" in finding["message"] for finding in result.findings(("error",))), result.about())
@@ -56,12 +61,13 @@ def unsafe(schedule):
 
 def witness():
     report = pathlib.Path(WORK.name) / "witness.json"
-    done = execute([TOOL, "witness", "--threads", "strict", "--format", "json", "--output", report, "--", program(), *words("unsafe", (1, 1, 8))])
+    options, args = words("unsafe", (1, 1, 1, 8))
+    done = execute([TOOL, "witness", *options, "--threads", "strict", "--format", "json", "--output", report, "--", program(), *args])
     found = json.loads(report.read_text(encoding="utf-8"))["findings"]
     shown = [f for f in found if f["severity"] == "error" and f["witness"]["kind"] == "shown"]
     check(done.returncode == 66 and shown, f"exit {done.returncode}\n{done.stderr}")
     replayed = execute([TOOL, *shown[0]["witness"]["replay"][1:]])
-    right = baseline((1, 1, 8))
+    right = baseline((1, 1, 1, 8))
     check(shown[0]["witness"]["output"] or shown[0]["witness"]["effect"], f"{shown[0]['witness']}")
     check(replayed.returncode == 66 and (replayed.stdout != right or shown[0]["witness"]["effect"]), replayed.stdout)
 
@@ -78,7 +84,8 @@ def main():
         for schedule in schedules(("eager", "lazy", "random:1")):
             tally.case(f"safe {setup} {schedule}", safe, setup, schedule)
     for schedule in schedules(("eager", "lazy", "random:1")):
-        tally.case(f"unsafe {schedule}", unsafe, schedule)
+        tally.case(f"unsafe {schedule}", unsafe, 1, schedule)
+        tally.case(f"unsafe, two devices, {schedule}", unsafe, 2, schedule)
     tally.case("witness", witness)
     tally.case("usage", usage)
     return tally.finish(only_argument())
