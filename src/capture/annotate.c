@@ -6,6 +6,7 @@
 
 #include "capture/dispatch.h"
 
+#include "capture/borrow.h"
 #include "capture/emit.h"
 #include "capture/gate.h"
 #include "capture/observe.h"
@@ -27,21 +28,23 @@ void annotate_name(const void *object, const char *text)
 }
 
 /* Waits until all that was submitted has run, so that its accesses are in the trace; host threads
- * learn nothing from it. Not inside of a host function, which the device waits for. */
+ * learn nothing from it. Not inside of a host function, which the device waits for, and not during
+ * a capture, which it would spoil. The streams are those of all threads. */
 static void wait_for_accesses(const struct thread *thread)
 {
     struct sanitizer_stream *handle = NULL;
     CUcontext context = NULL;
     bool more = thread->callback == 0, has_waited = false;
-    for (size_t cursor = 0; more;) {
+    for (size_t cursor = 0; more && borrow_begin();) {
         emit_lock();
-        /* a wait would spoil a capture */
-        more = !handles_is_capturing() && handles_next_stream(&cursor, &context, &handle);
+        more = handles_next_stream(&cursor, &context, &handle);
         emit_unlock();
         if (more) {
             observe_joining(context);
         }
-        if (more && capture_api.stream_synchronize(handle) == SANITIZER_OK) {
+        bool waited = more && capture_api.stream_synchronize(handle) == SANITIZER_OK;
+        borrow_end();
+        if (waited) {
             observe_joined(context, handle);
             has_waited = true;
         }

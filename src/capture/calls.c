@@ -21,7 +21,7 @@
 
 static struct api_call rows[] = {
 #define API_CALL(domain, number, name, class, form, null)                                          \
-    {#name, domain, number, API_##class, API_##form, null, false, false, false},
+    {#name, domain, number, API_##class, API_##form, null, false, false, false, false, false},
 #include "capture/api_calls.def"
 };
 
@@ -42,6 +42,8 @@ void calls_open(void)
                 row->class == API_COPY && strstr(row->name, array_words[word]) != NULL;
         }
         row->is_batch = row->class == API_COPY && strstr(row->name, "Batch") != NULL;
+        row->begins_capture = strstr(row->name, "BeginCapture") != NULL;
+        row->ends_capture = strstr(row->name, "EndCapture") != NULL;
         row->has_attributes = strcmp(row->name, "cuLaunchKernelEx") == 0;
         if (row->number < MOST_NUMBERS) {
             by_number[row->domain - 1][row->number] = row;

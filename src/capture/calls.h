@@ -20,6 +20,7 @@ struct api_call {
     bool has_array;  /* may copy to or from an array, of which no callback tells */
     bool is_batch;
     bool has_attributes; /* of launches: struct cuda_launch_ex_params */
+    bool begins_capture, ends_capture;
 };
 
 /* How many rows there are; NULL behind the last. */
@@ -48,6 +49,7 @@ struct thread {
     uint64_t sync;     /* in progress; 0: none */
     int64_t sync_began_ns;
     struct hostfunc *hostfunc; /* being submitted */
+    bool forbids;              /* borrow.h: in its outermost call */
     bool makes_context;        /* is inside of the creation of one */
     CUcontext context;         /* current at the last API callback */
     uint64_t callback;         /* the op whose host function this thread runs */

@@ -5,6 +5,7 @@
  * that depends on the result is told when the outermost call returns. */
 #include "capture/dispatch.h"
 
+#include "capture/borrow.h"
 #include "capture/emit.h"
 #include "capture/gate.h"
 #include "capture/observe.h"
@@ -113,11 +114,12 @@ static void leave_query(struct thread *thread, const struct call_frame *frame)
 /* A capture that was spoilt ends, too, though the call that ends it fails. */
 static void leave_graph(const struct api_call *call, int result)
 {
-    bool begins = result == 0 && strstr(call->name, "BeginCapture") != NULL;
-    if (begins || strstr(call->name, "EndCapture")) {
+    bool begins = result == 0 && call->begins_capture;
+    if (begins || call->ends_capture) {
         emit_lock();
         handles_capture(begins);
         emit_unlock();
+        borrow_capture(begins);
     }
 }
 
@@ -185,7 +187,7 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
     case API_PROFILER_START:
     case API_PROFILER_STOP:
         if (capture_plan()->window == OBSERVE_PROFILER) {
-            observe_window(call->class == API_PROFILER_START);
+            observe_window_set(call->class == API_PROFILER_START);
         }
         break;
     case API_WAIT_VALUE_32:
@@ -248,6 +250,9 @@ static void enter(struct thread *thread, const struct api_call *call,
         thread->accepted = 0;
         if (call->class == API_LAUNCH) {
             observe_before_launch(thread->context);
+        } else if (call->class == API_STREAM_DESTROY || call->begins_capture) {
+            thread->forbids = true;
+            borrow_forbid();
         }
     }
     if (thread->depth++ >= CALLS_DEPTH) {
@@ -303,6 +308,10 @@ static void leave(struct thread *thread, const struct api_call *call,
         if (call->class == API_GRAPH &&
             (result == 0 || result == CUDA_STREAM_CAPTURE_INVALIDATED)) {
             leave_graph(call, result);
+        }
+        if (thread->forbids) {
+            thread->forbids = false;
+            borrow_allow();
         }
     }
     thread->depth--;

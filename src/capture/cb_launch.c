@@ -11,6 +11,9 @@ uint64_t item_put(struct thread *thread, struct ssan_ev_op *op, struct sanitizer
 {
     uint64_t id = op->stream ? emit_op(op) : 0;
     thread->accepted++;
+    if (!id) {
+        emit_lost(SSAN_loss_OPERATIONS, 0);
+    }
     if (id) {
         gate_item(op->stream, id, handle ? handle : handles_of_stream(op->stream), launch);
     }
@@ -38,6 +41,9 @@ static void on_begin(const struct sanitizer_launch_data *data)
     op.stream = handles_stream(data->context, data->stream, data->handle, caller);
     thread->launch = item_put(thread, &op, data->handle, data);
     emit_unlock();
+    if (thread->launch) {
+        gate_launch(data);
+    }
     if (thread->launch && !observe_launch(thread->launch, name, data)) {
         emit_closed(thread->launch);
         thread->launch = 0;

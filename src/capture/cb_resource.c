@@ -182,7 +182,9 @@ static void add_block(struct memory_block *block, const char *call, CUcontext co
                                          .call = ssan_str(call),
                                          .thread = caller.thread,
                                          .site = caller.site};
-    (void)memory_add(block);
+    if (!memory_add(block)) { /* its end will not be told, kernels' arguments do not find it */
+        emit_lost(SSAN_loss_OPERATIONS, 0);
+    }
     emit_put(&event);
     emit_unlock();
 }

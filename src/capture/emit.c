@@ -1,5 +1,5 @@
-/* The state is the last ids and the lock. That may be taken again by
- * its holder: what gates ask of the sanitizer library under it may call back. */
+/* The state is the last ids and the lock. Invariant: nothing that is called under the lock calls
+ * the driver, so no callback comes to its holder. */
 #include "capture/emit.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@ static struct {
     pthread_mutex_t lock;
     uint64_t ops, syncs;
     uint32_t allocs;
-} emitter = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+} emitter = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void emit_open(struct ssan_sink *sink)
 {
@@ -20,7 +20,7 @@ void emit_open(struct ssan_sink *sink)
 void emit_detach(void)
 {
     emit_to(NULL);
-    const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     emitter.lock = fresh;
 }
 

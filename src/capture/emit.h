@@ -1,8 +1,8 @@
 /* Ids of the trace, and the lock under which ids and records are one order.
  *
- * The lock is ours alone and is held for a few hundred nanoseconds; of the sanitizer library only
- * gates call under it (gate_item). It guards the tables of handles.h too. What needs no id (`set`,
- * `op_closed`, ...) is put without it. */
+ * The lock is ours alone and is held for a few hundred nanoseconds; nothing under it calls the
+ * driver, which may hold locks of its own when it calls back. It guards the tables of handles.h
+ * too. What needs no id (`set`, `op_closed`, ...) is put without it. */
 #ifndef SSAN_CAPTURE_EMIT_H
 #define SSAN_CAPTURE_EMIT_H
 

@@ -8,6 +8,7 @@
 
 #include "capture/gate_abi.h"
 #include "capture/patch_abi.h"
+#include "capture/patching.h"
 #include "trace/gate_words.h"
 
 #include "base/mem.h"
@@ -29,8 +30,15 @@ struct gate {
     uint64_t op, until;             /* 0: not submitted yet */
     bool no_kernel, no_memory;      /* why `op` is not held */
     struct gate_block *block;       /* device: of the context where `op` was launched */
+    uint64_t address;               /* the same as it is put into user data; never changes */
     struct gate_state *state;
     struct gate_state last; /* what stood in `state` when its context ended */
+};
+
+/* What the device and asynchronous copies read, which may do so at any time later: page-locked. */
+struct gate_memory {
+    struct gate_state states[GATE_MOST];
+    struct gate_block blocks[GATE_MOST]; /* as they begin */
 };
 
 /* Gates as a context has them, by number. */
@@ -49,16 +57,17 @@ static struct {
     size_t count;
     struct place places[MOST_CONTEXTS];
     size_t place_count;
-    uint32_t failed; /* a result of the sanitizer library, 0: none */
-    const char *failed_at;
+    _Atomic uint32_t failed; /* a result of the sanitizer library, 0: none */
+    const char *_Atomic failed_at;
 } self;
+
+static uint32_t opened = 1; /* what copies write into `done` of a gate: never changes */
 
 /* Of the call that this thread is in. */
 static _Thread_local struct {
-    uint32_t opens; /* a bit for each gate whose `until` was submitted */
-    struct sanitizer_stream *handle;
-    bool waits;
-    uint64_t gate; /* of the last launch */
+    struct gate_due due;
+    struct gate *gate; /* of the last launch, or NULL */
+    bool sets;         /* that launch gets user data from here */
 } call;
 
 bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api,
@@ -87,9 +96,9 @@ bool gate_start(const struct observe_plan *plan, const struct sanitizer_api *api
 /* Remembers the first thing that went wrong. */
 static bool works(uint32_t result, const char *what)
 {
-    if (result != SANITIZER_OK && !self.failed) {
-        self.failed = result;
-        self.failed_at = what;
+    uint32_t none = 0;
+    if (result != SANITIZER_OK && atomic_compare_exchange_strong(&self.failed, &none, result)) {
+        atomic_store(&self.failed_at, what);
     }
     return result == SANITIZER_OK;
 }
@@ -122,19 +131,19 @@ static void fill_blocks(struct gate_block *blocks, uint64_t device, const struct
 static void make_memory(struct place *place, CUcontext context)
 {
     const struct sanitizer_api *api = self.api;
-    struct gate_block blocks[GATE_MOST];
+    struct gate_memory *memory;
     void *device = NULL, *host = NULL;
-    size_t size = self.count * sizeof *blocks;
+    size_t size = self.count * sizeof *memory->blocks;
     if (!works(api->alloc_device(context, &device, size), "memory for gates") ||
-        !works(api->alloc_host(context, &host, self.count * sizeof(struct gate_state)),
-               "memory for gates")) {
+        !works(api->alloc_host(context, &host, sizeof *memory), "memory for gates")) {
         return;
     }
-    memset(host, 0, self.count * sizeof(struct gate_state));
-    fill_blocks(blocks, (uint64_t)(uintptr_t)device, host);
-    if (works(api->copy_to_device_async(device, blocks, size, NULL), "the copy of gates") &&
+    memory = host;
+    memset(memory, 0, sizeof *memory);
+    fill_blocks(memory->blocks, (uint64_t)(uintptr_t)device, memory->states);
+    if (works(api->copy_to_device_async(device, memory->blocks, size, NULL), "the copy of gates") &&
         works(api->stream_synchronize(NULL), "the copy of gates")) {
-        place->states = host;
+        place->states = memory->states;
         place->blocks = device;
     }
 }
@@ -149,7 +158,7 @@ static struct place *intern_place(CUcontext context)
         return place;
     }
     place = &self.places[number];
-    if (works(self.api->add_patches_from_file(self.patches, context), "loading of " GATE_PATCHES)) {
+    if (works(patching_add_file(self.api, self.patches, context), "loading of " GATE_PATCHES)) {
         make_memory(place, context);
     }
     __atomic_store_n(&place->context, context, __ATOMIC_RELEASE); /* found from here on */
@@ -158,16 +167,20 @@ static struct place *intern_place(CUcontext context)
 
 void gate_module(const struct sanitizer_module_data *module)
 {
+    static const struct patching_place begin = {SANITIZER_AT_BLOCK_ENTER, GATE_FUNCTION};
     struct place *place;
+    uint32_t result;
     if (!atomic_load(&self.on) || self.count == 0) {
         return;
     }
     place = intern_place(module->context);
-    if (place && place->blocks &&
-        works(self.api->patch_instructions(SANITIZER_AT_BLOCK_ENTER, module->module, GATE_FUNCTION),
-              "looking up this build's gate in " GATE_PATCHES " (make capture)") &&
+    if (!place || !place->blocks) {
+        return;
+    }
+    patching_choose(self.api, module->module, &begin, &result, 1);
+    if (works(result, "looking up this build's gate in " GATE_PATCHES " (make capture)") &&
         self.alone) {
-        (void)works(self.api->patch_module(module->module), "patching");
+        (void)works(patching_apply(self.api, module->module), "patching");
     }
 }
 
@@ -189,8 +202,8 @@ void gate_context_end(CUcontext context)
 
 /* -- items -- */
 
-/* What the launch gets as its user data; NULL: it is not held. */
-static void *hold(struct gate *gate, uint64_t op, const struct sanitizer_launch_data *launch)
+/* Whether the launch is held by the gate. */
+static bool hold(struct gate *gate, uint64_t op, const struct sanitizer_launch_data *launch)
 {
     struct place *place = launch ? find_place(launch->context) : NULL;
     size_t number = (size_t)(gate - self.gates);
@@ -198,11 +211,38 @@ static void *hold(struct gate *gate, uint64_t op, const struct sanitizer_launch_
     gate->no_kernel = !launch;
     gate->no_memory = launch && !(place && place->blocks);
     if (gate->no_kernel || gate->no_memory) {
-        return NULL;
+        return false;
     }
     gate->state = &place->states[number];
+    gate->address = (uint64_t)(uintptr_t)&place->blocks[number];
     __atomic_store_n(&gate->block, &place->blocks[number], __ATOMIC_RELEASE);
-    return gate->block;
+    return true;
+}
+
+void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
+               const struct sanitizer_launch_data *launch)
+{
+    if (!atomic_load(&self.on)) {
+        return;
+    }
+    call.gate = NULL;
+    for (size_t i = 0; i < self.count; i++) {
+        struct gate *gate = &self.gates[i];
+        if (stream == gate->words.held.stream && ++gate->held_seen == gate->words.held.seq &&
+            hold(gate, op, launch)) {
+            call.gate = gate;
+        }
+        if (!gate->words.by_host && stream == gate->words.until.stream &&
+            ++gate->until_seen == gate->words.until.seq) {
+            gate->until = op;
+            call.due.opens |= handle ? 1u << i : 0;
+        }
+    }
+    if (handle) {
+        call.due.handle = handle;
+        call.due.waits = self.serializes;
+    }
+    call.sets = launch && self.count > 0 && (self.alone || call.gate);
 }
 
 static void set_data(const struct sanitizer_launch_data *launch, const void *data)
@@ -212,31 +252,11 @@ static void set_data(const struct sanitizer_launch_data *launch, const void *dat
         "setting of launch data");
 }
 
-void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
-               const struct sanitizer_launch_data *launch)
+void gate_launch(const struct sanitizer_launch_data *launch)
 {
-    void *data = NULL;
-    if (!atomic_load(&self.on)) {
-        return;
-    }
-    for (size_t i = 0; i < self.count; i++) {
-        struct gate *gate = &self.gates[i];
-        if (stream == gate->words.held.stream && ++gate->held_seen == gate->words.held.seq) {
-            data = hold(gate, op, launch);
-        }
-        if (!gate->words.by_host && stream == gate->words.until.stream &&
-            ++gate->until_seen == gate->words.until.seq) {
-            gate->until = op;
-            call.opens |= handle ? 1u << i : 0;
-        }
-    }
-    call.gate = (uint64_t)(uintptr_t)data;
-    if (handle) {
-        call.handle = handle;
-        call.waits = self.serializes;
-    }
-    if (launch && self.count > 0 && (self.alone || data)) {
-        set_data(launch, data);
+    if (call.sets) {
+        set_data(launch, call.gate ? (void *)(uintptr_t)call.gate->address : NULL);
+        call.sets = false;
     }
 }
 
@@ -245,10 +265,24 @@ void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch)
 {
     if (call.gate) {
         void *place = (void *)(uintptr_t)(user + GATE_OFFSET);
-        (void)works(
-            self.api->copy_to_device_async(place, &call.gate, sizeof call.gate, launch->handle),
-            "placing of a gate");
+        (void)works(self.api->copy_to_device_async(place, &call.gate->address,
+                                                   sizeof call.gate->address, launch->handle),
+                    "placing of a gate");
     }
+}
+
+struct gate_due gate_take(void)
+{
+    struct gate_due due = call.due;
+    call.due = (struct gate_due){0};
+    return due;
+}
+
+void gate_give(const struct gate_due *due)
+{
+    call.due.opens |= due->opens;
+    call.due.waits |= due->waits;
+    call.due.handle = due->handle ? due->handle : call.due.handle;
 }
 
 void gate_host_access(uint32_t thread)
@@ -272,32 +306,28 @@ void gate_node(const struct sanitizer_launch_data *launch)
 }
 
 /* Puts the copy that opens it behind what was submitted. */
-static void open_gate(struct gate *gate)
+static void open_gate(struct gate *gate, struct sanitizer_stream *handle)
 {
     struct gate_block *block = __atomic_load_n(&gate->block, __ATOMIC_ACQUIRE);
-    uint32_t done = 1;
     if (block) {
         __atomic_store_n(&gate->state->submitted, 1, __ATOMIC_RELEASE);
-        (void)works(self.api->copy_to_device_async(&block->done, &done, sizeof done, call.handle),
+        (void)works(self.api->copy_to_device_async(&block->done, &opened, sizeof opened, handle),
                     "opening of a gate");
     }
 }
 
 void gate_call_end(void)
 {
-    call.gate = 0;
-    if (!call.opens && !call.waits) {
-        return;
-    }
-    for (size_t i = 0; i < self.count; i++) {
-        if (call.opens & 1u << i) {
-            open_gate(&self.gates[i]);
+    struct gate_due due = gate_take();
+    call.gate = NULL;
+    for (size_t i = 0; i < self.count && due.opens; i++) {
+        if (due.opens & 1u << i) {
+            open_gate(&self.gates[i], due.handle);
         }
     }
-    if (call.waits && atomic_load(&self.on)) {
-        (void)works(self.api->stream_synchronize(call.handle), "waiting for an item");
+    if (due.waits && atomic_load(&self.on)) {
+        (void)works(self.api->stream_synchronize(due.handle), "waiting for an item");
     }
-    memset(&call, 0, sizeof call);
 }
 
 /* -- what became of them -- */

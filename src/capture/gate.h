@@ -8,7 +8,7 @@
  *
  * Without gates in the plan all functions return at once. All but gate_start and gate_exit are
  * called in callbacks of the sanitizer library. Calls of gate_item come in the order of the `op`
- * events, one at a time; the others from any thread. */
+ * events, one at a time, and call nobody; the others come from any thread. */
 #ifndef SSAN_CAPTURE_GATE_H
 #define SSAN_CAPTURE_GATE_H
 
@@ -39,6 +39,10 @@ void gate_context_end(CUcontext context);
 void gate_item(uint32_t stream, uint64_t op, struct sanitizer_stream *handle,
                const struct sanitizer_launch_data *launch);
 
+/* Behind gate_item of a launch, on the same thread, with no lock of ours: the launch gets its gate,
+ * or none, as user data. Calls the driver. */
+void gate_launch(const struct sanitizer_launch_data *launch);
+
 /* Whoever gives the launch of the last gate_item of this thread other user data, at this device
  * address, tells it here: the gate, if the launch has one, is put there too (GATE_OFFSET). */
 void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch);
@@ -47,8 +51,21 @@ void gate_attach(uint64_t user, const struct sanitizer_launch_data *launch);
 void gate_host_access(uint32_t thread);
 
 /* At the exit of the call that submitted the item, on the same thread; without one before, nothing
- * happens. */
+ * happens. Calls the driver. */
 void gate_call_end(void);
+
+/* What the call of a thread owes to the gates at its exit. */
+struct gate_due {
+    uint32_t opens; /* a bit for each gate whose `until` was submitted */
+    bool waits;
+    struct sanitizer_stream *handle;
+};
+
+/* An item was put by another thread than the one whose call submits it, as a host function that
+ * runs before its call has returned: that thread takes what gate_item left to it, and the calling
+ * one is given it before gate_call_end. */
+struct gate_due gate_take(void);
+void gate_give(const struct gate_due *due);
 
 /* A kernel of a graph, which is never held. */
 void gate_node(const struct sanitizer_launch_data *launch);

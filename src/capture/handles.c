@@ -50,6 +50,12 @@ struct kernel_name {
     struct kernel_name *next; /* of the same hash */
 };
 
+/* Without memory: what an object is, or what is done with it, is not known from here on. */
+static void tell_lost(void)
+{
+    emit_lost(SSAN_loss_OPERATIONS, 0);
+}
+
 static uint64_t key_of(const void *handle)
 {
     return (uint64_t)(uintptr_t)handle;
@@ -94,7 +100,11 @@ uint32_t handles_context(CUcontext context)
     if (id) {
         return id;
     }
-    if (!context || !VEC_PUSH(&tables.contexts, (struct context_facts){.context = context})) {
+    if (!context) {
+        return 1;
+    }
+    if (!VEC_PUSH(&tables.contexts, (struct context_facts){.context = context})) {
+        tell_lost();
         return 1;
     }
     return (uint32_t)tables.contexts.count;
@@ -116,6 +126,7 @@ static struct stream_facts *place_for(struct sanitizer_stream *handle, CUstream 
     if ((at == tables.streams.count && !VEC_PUSH(&tables.streams, (struct stream_facts){0})) ||
         !map_set(&tables.by_handle, key_of(handle), at + 1) ||
         (stream && !map_set(&tables.by_public, key_of(stream), at + 1))) {
+        tell_lost();
         return NULL;
     }
     return &tables.streams.items[at];
@@ -301,6 +312,7 @@ void handles_add_event(CUevent event, unsigned flags, struct caller caller)
     struct ssan_event out = {.kind = SSAN_EV_event_create};
     struct event_facts facts = {.id = (uint32_t)tables.events.count + 1};
     if (!VEC_PUSH(&tables.events, facts) || !map_set(&tables.event_ids, key_of(event), facts.id)) {
+        tell_lost();
         return;
     }
     out.event_create = (struct ssan_ev_event_create){facts.id, flags, caller.thread, caller.site};

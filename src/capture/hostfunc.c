@@ -8,6 +8,7 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
+#include "capture/gate.h"
 
 #include "base/mem.h"
 #include "trace/funcname.h"
@@ -20,6 +21,7 @@ static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
  * for what never changes. */
 struct hostfunc {
     struct ssan_ev_op op; /* op.op: 0 until it is in the trace */
+    struct gate_due due;  /* of an item that the function put: for the call */
     uint32_t users;
     void *user;
     void (*function)(void *user);
@@ -47,7 +49,10 @@ static struct hostfunc begin_function(struct hostfunc *shared)
     struct thread *thread = calls_thread();
     struct hostfunc hostfunc;
     emit_lock();
-    put(shared, thread); /* it runs before its call returns */
+    if (!shared->op.op) { /* it runs before its call returns */
+        put(shared, thread);
+        shared->due = gate_take(); /* the driver must not be called in here */
+    }
     hostfunc = *shared;
     drop(shared);
     emit_unlock();
@@ -101,7 +106,8 @@ static void make_stream(const struct thread *thread, const struct call_frame *fr
     }
 }
 
-/* Prepares the item; false where nothing can be told of it. */
+/* Prepares the item; false where nothing can be told of it: in a capture, which is told as what it
+ * is, or where its stream is not known. */
 static bool prepare(struct thread *thread, const struct call_frame *frame, CUstream stream,
                     struct ssan_ev_op *op)
 {
@@ -116,11 +122,15 @@ static bool prepare(struct thread *thread, const struct call_frame *frame, CUstr
     op->name = ssan_str(funcname_find(function_of(thread, frame)));
     pthread_mutex_unlock(&names);
     emit_lock();
-    if (!handles_is_capturing()) {
+    const bool is_capturing = handles_is_capturing();
+    if (!is_capturing) {
         op->stream =
             handles_stream_argument(thread->context, stream, frame->call->per_thread, caller);
     }
     emit_unlock();
+    if (!is_capturing && !op->stream) {
+        emit_lost(SSAN_loss_OPERATIONS, 0);
+    }
     return op->stream != 0;
 }
 
@@ -134,6 +144,9 @@ void hostfunc_enter(struct thread *thread, const struct call_frame *frame)
         return;
     }
     made = mem_zalloc(1, sizeof *made);
+    if (!made) {
+        emit_lost(SSAN_loss_OPERATIONS, 0);
+    }
     if (!made || !prepare(thread, frame, hostfunc->stream, &made->op)) {
         mem_free(made);
         return;
@@ -161,6 +174,7 @@ void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool 
     emit_lock();
     if (ok) {
         put(made, thread);
+        gate_give(&made->due);
     } else {
         made->users = 1; /* nothing was submitted, so the function never runs */
     }

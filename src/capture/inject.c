@@ -9,7 +9,6 @@
 #include "capture/emit.h"
 #include "capture/gate.h"
 #include "capture/memory.h"
-#include "capture/nvtx.h"
 #include "capture/observe.h"
 #include "capture/stack.h"
 #include "capture/variables.h"
@@ -164,9 +163,6 @@ static void start(enum ssan_accesses accesses, const char *failed)
     }
     atomic_store(&session.listens, true);
     enable_all();
-    if (nvtx_is_inside()) {
-        observe_window(true);
-    }
 }
 
 static void read_plan(void)

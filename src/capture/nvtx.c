@@ -5,8 +5,6 @@
  * A range is a window when its name is that of the plan; windows of all threads are counted
  * together, since libraries launch from threads of their own. A pop ends the range that its thread
  * pushed last, whatever its domain: programs that interleave domains on one thread are rare. */
-#include "capture/nvtx.h"
-
 #include "capture/dispatch.h"
 #include "capture/emit.h"
 #include "capture/observe.h"
@@ -61,7 +59,6 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 
 #define MOST_NESTED 64u
 
-static _Atomic uint32_t open_windows;
 static _Atomic uint64_t range_count;
 
 /* The ranges that a thread has pushed: which are windows. */
@@ -72,37 +69,23 @@ struct pushed {
 
 static _Thread_local struct pushed pushed __attribute__((tls_model("initial-exec")));
 
-bool nvtx_is_inside(void)
-{
-    return atomic_load(&open_windows) > 0;
-}
-
 static bool is_window(const char *name)
 {
     const struct observe_plan *plan = capture_plan();
     return name && plan->window == OBSERVE_NVTX && strcmp(plan->window_name, name) == 0;
 }
 
-static void open_window(void)
-{
-    if (atomic_fetch_add(&open_windows, 1) == 0 && emit_is_on()) {
-        observe_window(true);
-    }
-}
-
-static void close_window(void)
-{
-    if (atomic_fetch_sub(&open_windows, 1) == 1 && emit_is_on()) {
-        observe_window(false);
-    }
-}
-
 static int push(const char *name)
 {
     uint32_t depth = pushed.depth++;
-    if (depth < MOST_NESTED && is_window(name)) {
+    if (!is_window(name)) {
+        return (int)depth;
+    }
+    if (depth < MOST_NESTED) {
         pushed.windows |= UINT64_C(1) << depth;
-        open_window();
+        observe_window_open();
+    } else {
+        emit_unsupported("a window inside of more than 64 NVTX ranges", calls_thread()->id, 0);
     }
     return (int)depth;
 }
@@ -116,7 +99,7 @@ static int pop(void)
     bit = --pushed.depth < MOST_NESTED ? UINT64_C(1) << pushed.depth : 0;
     if (pushed.windows & bit) {
         pushed.windows &= ~bit;
-        close_window();
+        observe_window_close();
     }
     return (int)pushed.depth;
 }
@@ -126,7 +109,7 @@ static uint64_t start(const char *name)
 {
     uint64_t id = (atomic_fetch_add(&range_count, 1) + 1) << 1;
     if (is_window(name)) {
-        open_window();
+        observe_window_open();
         id |= 1;
     }
     return id;
@@ -135,7 +118,7 @@ static uint64_t start(const char *name)
 static void end(uint64_t id)
 {
     if (id & 1) {
-        close_window();
+        observe_window_close();
     }
 }
 

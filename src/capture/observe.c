@@ -5,16 +5,16 @@
  * two look-ups, two locks of ours, one call of the sanitizer library. */
 #include "capture/observe.h"
 
+#include "capture/borrow.h"
 #include "capture/emit.h"
 #include "capture/gate.h"
-#include "capture/handles.h"
 #include "capture/observe_contexts.h"
 #include "capture/observe_footprint.h"
 #include "capture/observe_module.h"
+#include "capture/patching.h"
 
 #include "trace/message.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,18 +28,17 @@ static struct {
     struct observe_setup setup;
     struct ssan_sink sink;
     enum ssan_accesses accesses;
-    pthread_mutex_t patch_lock;   /* patches and user data are set one at a time */
-    atomic_bool is_inside;        /* the window of the plan */
+    atomic_bool is_always; /* the plan has no window */
+    atomic_uint windows;   /* of the plan that are open; ranges may begin before the capture does */
     atomic_uint_fast64_t fitting; /* launches that the plan's lines let through */
     atomic_bool has_told;
-} observer = {.patch_lock = PTHREAD_MUTEX_INITIALIZER};
+} observer;
 
 /* Of the calling thread. */
 static _Thread_local struct {
-    struct pool *pool; /* of the launch that has begun; or NULL */
-    uint64_t user;
-    struct pool *marked; /* whose stream wants a mark behind the launch of this call; or NULL */
-    uint32_t stream;
+    struct pool *pool; /* acquired for the last launch; or NULL */
+    uint64_t user;     /* of that launch, which has begun; 0: none has */
+    uint32_t stream;   /* that wants a mark behind the launch of this call, or POOL_STREAMS */
     CUcontext joining; /* that the call may wait for; launches there were before it */
     uint64_t below;
 } own;
@@ -61,7 +60,7 @@ enum ssan_accesses observe_start(const struct observe_setup *setup)
     observer.setup = *setup;
     observer.sink.put = put_event;
     observer.accesses = setup->plan->accesses;
-    atomic_store(&observer.is_inside, setup->plan->window == OBSERVE_ALWAYS);
+    atomic_store(&observer.is_always, setup->plan->window == OBSERVE_ALWAYS);
     if (observer.accesses == SSAN_accesses_EXACT && access(setup->patches, R_OK) != 0) {
         tell_once("accesses of kernels are not observed: the device patches are not built (make "
                   "capture)");
@@ -73,58 +72,91 @@ enum ssan_accesses observe_start(const struct observe_setup *setup)
     return observer.accesses;
 }
 
-void observe_window(bool inside)
+void observe_window_open(void)
 {
-    atomic_store(&observer.is_inside, inside || observer.setup.plan->window == OBSERVE_ALWAYS);
+    atomic_fetch_add(&observer.windows, 1);
 }
 
-static bool add_context(CUcontext context)
+void observe_window_close(void)
 {
-    pthread_mutex_lock(&observer.patch_lock);
-    bool is_added = contexts_add(context);
-    pthread_mutex_unlock(&observer.patch_lock);
-    return is_added;
+    atomic_fetch_sub(&observer.windows, 1);
+}
+
+void observe_window_set(bool is_open)
+{
+    atomic_store(&observer.windows, is_open);
+}
+
+bool observe_is_inside(void)
+{
+    return atomic_load_explicit(&observer.is_always, memory_order_relaxed) ||
+           atomic_load_explicit(&observer.windows, memory_order_relaxed) > 0;
 }
 
 void observe_context(CUcontext context)
 {
     if (observer.accesses == SSAN_accesses_EXACT) {
-        (void)add_context(context); /* else when it has its first module */
+        (void)contexts_add(context); /* else when it has its first module */
     }
 }
 
 /* What could not be done when the context was made may be possible now that it is current. */
 static void add_late(CUcontext context)
 {
-    if (!add_context(context) && !contexts_have_failed()) {
+    if (!contexts_add(context) && !contexts_have_failed()) {
         tell_once("accesses of kernels are not observed on a device: it has no memory for them, or "
                   "does not take the patches");
     }
 }
 
+static void release_own(void)
+{
+    contexts_release(own.pool);
+    own.pool = NULL;
+    own.stream = POOL_STREAMS;
+}
+
 void observe_context_end(CUcontext context)
 {
+    release_own(); /* else this would wait for itself */
     contexts_remove(context);
 }
 
-static const struct {
-    uint32_t instruction;
-    unsigned flag; /* what is not seen where it can't be patched; 0: nothing can be observed then */
-    const char *function;
-} patches[] = {
-    {SANITIZER_AT_GLOBAL_ACCESS, 0, PATCH_FUNCTION_NAME(ssan_patch_access)},
-    {SANITIZER_AT_MEMCPY_ASYNC, 0, PATCH_FUNCTION_NAME(ssan_patch_copy)},
-    {SANITIZER_AT_BULK_GLOBAL_TO_SHARED, CUBIN_BULK_READ,
-     PATCH_FUNCTION_NAME(ssan_patch_bulk_read)},
-    {SANITIZER_AT_BULK_SHARED_TO_GLOBAL, CUBIN_BULK_WRITE,
-     PATCH_FUNCTION_NAME(ssan_patch_bulk_write)},
-    {SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL, CUBIN_BULK_REDUCE,
-     PATCH_FUNCTION_NAME(ssan_patch_bulk_reduce)},
+static const struct patching_place places[] = {
+    {SANITIZER_AT_GLOBAL_ACCESS, PATCH_FUNCTION_NAME(ssan_patch_access)},
+    {SANITIZER_AT_MEMCPY_ASYNC, PATCH_FUNCTION_NAME(ssan_patch_copy)},
+    {SANITIZER_AT_BULK_GLOBAL_TO_SHARED, PATCH_FUNCTION_NAME(ssan_patch_bulk_read)},
+    {SANITIZER_AT_BULK_SHARED_TO_GLOBAL, PATCH_FUNCTION_NAME(ssan_patch_bulk_write)},
+    {SANITIZER_AT_BULK_REDUCE_SHARED_TO_GLOBAL, PATCH_FUNCTION_NAME(ssan_patch_bulk_reduce)},
 };
+#define PLACES (sizeof places / sizeof places[0])
+
+/* What is not seen where a place can't be patched; 0: nothing can be observed then. */
+static const unsigned unseen_without[PLACES] = {0, 0, CUBIN_BULK_READ, CUBIN_BULK_WRITE,
+                                                CUBIN_BULK_REDUCE};
+
+static void patch(const struct sanitizer_module_data *data, struct observe_module *module)
+{
+    const struct sanitizer_api *api = observer.setup.api;
+    uint32_t results[PLACES];
+    bool is_patched = true;
+    patching_choose(api, data->module, places, results, PLACES);
+    for (size_t i = 0; i < PLACES; i++) {
+        if (results[i] != SANITIZER_OK) {
+            observe_module_unpatched(module, unseen_without[i]);
+            is_patched = is_patched && unseen_without[i] != 0;
+        }
+    }
+    if (!is_patched) {
+        tell_once("accesses of kernels are not observed: the device patches are of another build "
+                  "(make capture)");
+    }
+    is_patched = is_patched && patching_apply(api, data->module) == SANITIZER_OK;
+    observe_module_set_patched(module, is_patched);
+}
 
 void observe_module(const struct sanitizer_module_data *data)
 {
-    const struct sanitizer_api *api = observer.setup.api;
     if (observer.accesses == SSAN_accesses_OFF) {
         return;
     }
@@ -132,28 +164,12 @@ void observe_module(const struct sanitizer_module_data *data)
     if (!module || observer.accesses != SSAN_accesses_EXACT) {
         return;
     }
-    if (!contexts_find(data->context)) {
+    if (!contexts_has(data->context)) {
         add_late(data->context);
     }
-    if (!contexts_find(data->context)) {
-        return;
+    if (contexts_has(data->context)) {
+        patch(data, module);
     }
-    pthread_mutex_lock(&observer.patch_lock);
-    bool is_patched = true;
-    for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
-        if (api->patch_instructions(patches[i].instruction, data->module, patches[i].function) !=
-            SANITIZER_OK) {
-            observe_module_unpatched(module, patches[i].flag);
-            is_patched = is_patched && patches[i].flag != 0;
-        }
-    }
-    if (!is_patched) {
-        tell_once("accesses of kernels are not observed: the device patches are of another build "
-                  "(make capture)");
-    }
-    is_patched = is_patched && api->patch_module(data->module) == SANITIZER_OK;
-    observe_module_set_patched(module, is_patched);
-    pthread_mutex_unlock(&observer.patch_lock);
 }
 
 void observe_module_end(const struct sanitizer_module_data *module)
@@ -164,9 +180,7 @@ void observe_module_end(const struct sanitizer_module_data *module)
 /* Until a launch says otherwise, patches find no record; without that they find garbage. */
 static void set_default(CUfunction function)
 {
-    pthread_mutex_lock(&observer.patch_lock);
     (void)observer.setup.api->set_callback_data(function, NULL);
-    pthread_mutex_unlock(&observer.patch_lock);
 }
 
 void observe_functions_loaded(const struct sanitizer_functions_data *functions)
@@ -179,33 +193,29 @@ void observe_functions_loaded(const struct sanitizer_functions_data *functions)
 /* Whether the plan asks for this launch. */
 static bool is_asked_for(const struct observed_kernel *kernel)
 {
-    return atomic_load_explicit(&observer.is_inside, memory_order_relaxed) &&
-           (!kernel || kernel->is_listed) &&
+    return observe_is_inside() && (!kernel || kernel->is_listed) &&
            observe_plan_counts(observer.setup.plan, atomic_fetch_add(&observer.fitting, 1));
 }
 
 /* A record for the launch. Where none is free, waiting here is of little use: the driver holds a
- * lock that the thread which drains may need. */
+ * lock that the thread which drains may need. Takes what the caller has acquired. */
 static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
     observe_launch_end(); /* of one whose end was not told */
-    uint64_t user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
-    if (!user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
-        user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
+    release_own();
+    own.pool = pool;
+    own.user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
+    if (!own.user && atomic_load(&pool->stream) && pool_drain(pool, &observer.sink) > 0) {
+        own.user = pool_begin(pool, op, kernel, launch->handle, &own.stream);
     }
-    own.marked = own.stream < POOL_STREAMS ? pool : NULL;
-    own.pool = user ? pool : NULL;
-    own.user = user;
-    return user;
+    return own.user;
 }
 
 static bool set_user(const struct sanitizer_launch_data *launch, uint64_t user)
 {
-    pthread_mutex_lock(&observer.patch_lock);
     uint32_t result = observer.setup.api->set_launch_callback_data(
         launch->launch, launch->function, launch->handle, (void *)(uintptr_t)user);
-    pthread_mutex_unlock(&observer.patch_lock);
     if (result == SANITIZER_OK) {
         gate_attach(user, launch);
     }
@@ -236,8 +246,9 @@ static bool tell_footprint(uint64_t op, struct observed_kernel *kernel,
 static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
                            const struct sanitizer_launch_data *launch)
 {
-    struct pool *pool = contexts_find(launch->context);
+    struct pool *pool = contexts_acquire(launch->context);
     if (!pool || !kernel || !observe_module_is_patched(kernel->module)) {
+        contexts_release(pool);
         emit_lost(SSAN_loss_ACCESSES, op);
         return false;
     }
@@ -249,8 +260,8 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
     uint64_t user = begin(pool, op, kernel, launch);
     if (user && !set_user(launch, user)) {
         pool_cancel(pool, user);
-        own.pool = own.marked = NULL;
-        user = 0;
+        own.user = user = 0;
+        own.stream = POOL_STREAMS;
     }
     if (!user) {
         emit_lost(SSAN_loss_ACCESSES, op);
@@ -282,9 +293,12 @@ bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch
 
 void observe_launch_end(void)
 {
-    if (own.pool) {
+    if (own.user) {
         pool_taken(own.pool, own.user);
-        own.pool = NULL;
+        own.user = 0;
+    }
+    if (own.stream >= POOL_STREAMS) {
+        release_own();
     }
 }
 
@@ -295,24 +309,26 @@ void observe_graph_node(const struct sanitizer_graph_node_data *node)
     }
 }
 
-static struct pool *find_pool(CUcontext context)
+static struct pool *acquire(CUcontext context)
 {
-    return observer.accesses == SSAN_accesses_EXACT ? contexts_find(context) : NULL;
+    return observer.accesses == SSAN_accesses_EXACT ? contexts_acquire(context) : NULL;
 }
 
 void observe_joining(CUcontext context)
 {
-    struct pool *pool = find_pool(context);
+    struct pool *pool = acquire(context);
     own.joining = context;
     own.below = pool ? pool_count(pool) : 0;
+    contexts_release(pool);
 }
 
 void observe_joined(CUcontext context, struct sanitizer_stream *stream)
 {
-    struct pool *pool = find_pool(context);
+    struct pool *pool = acquire(context);
     if (pool && own.joining == context) {
         pool_joined(pool, stream, own.below);
     }
+    contexts_release(pool);
 }
 
 void observe_wait(void)
@@ -322,20 +338,15 @@ void observe_wait(void)
     }
 }
 
-void observe_before_launch(CUcontext context)
+/* Until there is room again, for a limited time. */
+static void wait_for_room(struct pool *pool)
 {
-    struct pool *pool = find_pool(context);
-    if (!pool || !pool_is_pressed(pool)) {
-        return;
-    }
     uint64_t limit = pool_now_ms() + WAIT_LIMIT_MS;
-    emit_lock();
-    bool is_capturing = handles_is_capturing(); /* nothing may be put into such streams */
-    emit_unlock();
-    if (!is_capturing) {
-        pool_mark_all(pool);
-    }
     while (pool_is_pressed(pool) && pool_now_ms() < limit) {
+        if (borrow_begin()) { /* launches of other threads are in the way, too */
+            pool_mark_all(pool);
+            borrow_end();
+        }
         contexts_hurry();
         pool_wait(pool, WAIT_MS);
     }
@@ -344,21 +355,31 @@ void observe_before_launch(CUcontext context)
     }
 }
 
+void observe_before_launch(CUcontext context)
+{
+    struct pool *pool = acquire(context);
+    if (pool && pool_is_pressed(pool)) {
+        wait_for_room(pool);
+    }
+    contexts_release(pool);
+}
+
 void observe_call_end(void)
 {
     observe_launch_end(); /* of one that failed behind its begin */
-    if (own.marked) {
-        pool_mark(own.marked, own.stream);
-        own.marked = NULL;
+    if (own.pool && own.stream < POOL_STREAMS) {
+        pool_mark(own.pool, own.stream);
     }
+    release_own();
 }
 
 void observe_stream_end(CUcontext context, struct sanitizer_stream *stream)
 {
-    struct pool *pool = find_pool(context);
+    struct pool *pool = acquire(context);
     if (pool) {
         pool_end_stream(pool, stream);
     }
+    contexts_release(pool);
 }
 
 bool observe_is_own_thread(void)
@@ -374,7 +395,8 @@ void observe_exit(void)
 void observe_detach(void)
 {
     observer.accesses = SSAN_accesses_OFF;
-    pthread_mutex_init(&observer.patch_lock, NULL);
+    borrow_detach();
+    patching_detach();
     observe_modules_forget();
     contexts_forget();
 }

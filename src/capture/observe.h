@@ -24,9 +24,13 @@ struct observe_setup {
 /* After sanitizer_subscribe, before any callback is enabled and before the first event of the
  * trace: how accesses will be observed in this process. Outside of callbacks. */
 enum ssan_accesses observe_start(const struct observe_setup *setup);
-/* The program enters, leaves the window of the plan (plan->window is not OBSERVE_ALWAYS): launches
- * outside are not observed. It begins outside. */
-void observe_window(bool inside);
+/* A window of the plan (plan->window is not OBSERVE_ALWAYS) opens, closes: launches outside of all
+ * are not observed. Windows of all threads are counted together, also before observe_start. */
+void observe_window_open(void);
+void observe_window_close(void);
+/* The same of a window that is opened and closed without being counted. */
+void observe_window_set(bool is_open);
+bool observe_is_inside(void);
 
 /* A context begins, is about to end. */
 void observe_context(CUcontext context);

@@ -2,11 +2,14 @@
  *
  * The thread drains every TICK_MS while launches are in flight, over a stream of its own that does
  * not wait for the legacy default stream. It is the only place where we call the driver ourselves,
- * outside of callbacks. Nobody waits for it without a limit: it may be held up by a lock of the
- * driver that the thread which waits holds. */
+ * outside of callbacks. A pool is found without a lock: who uses it is counted beside it, and it
+ * goes when it can't be found any more and nobody is. Nobody waits for it without a limit: it may
+ * be held up by a lock of the driver that the thread which waits holds. */
 #include "capture/observe_contexts.h"
 
+#include "capture/borrow.h"
 #include "capture/driver.h"
+#include "capture/patching.h"
 
 #include "base/elapsed.h"
 #include "trace/message.h"
@@ -44,8 +47,9 @@ static struct {
     pthread_cond_t wake;
     pthread_cond_t passed; /* the thread has finished a pass */
     struct {
-        CUcontext context;
+        CUcontext _Atomic context;
         struct pool *_Atomic pool;
+        _Atomic uint32_t users; /* threads that have acquired the pool, or look whether they can */
     } items[CONTEXTS];
     _Atomic uint32_t count; /* of items that were ever used */
     atomic_bool has_failed; /* there is no thread, and there will be none */
@@ -105,8 +109,9 @@ static void drain_one(const struct driver *driver, struct pool *pool)
         open_stream(driver, pool);
     }
     if (atomic_load(&pool->stream)) {
-        if (atomic_load(&pool->wants_end)) {
+        if (atomic_load(&pool->wants_end) && borrow_begin()) {
             pool_end_streams(pool);
+            borrow_end();
         }
         (void)pool_drain(pool, contexts.sink);
     }
@@ -198,58 +203,98 @@ void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, con
     contexts.has_gates = has_gates;
 }
 
+/* Puts a pool where it is found; false: there is no room, or another thread has been faster. Lock
+ * held. */
+static bool put_pool(struct pool *pool)
+{
+    uint32_t i = 0;
+    while (i < CONTEXTS &&
+           (atomic_load(&contexts.items[i].pool) || atomic_load(&contexts.items[i].users) > 0)) {
+        i++;
+    }
+    if (i == CONTEXTS || contexts_has(pool->context)) {
+        return false;
+    }
+    pool->place = i;
+    atomic_store(&contexts.items[i].context, pool->context);
+    atomic_store(&contexts.items[i].pool, pool);
+    if (i >= atomic_load(&contexts.count)) {
+        atomic_store(&contexts.count, i + 1);
+    }
+    return true;
+}
+
+/* No lock of ours is held while the driver is called: it takes its own, and holds them when it
+ * calls back. */
 bool contexts_add(CUcontext context)
 {
     struct pool *pool;
-    uint32_t i = 0;
-    if (contexts_find(context)) {
+    if (contexts_has(context)) {
         return true;
     }
     if (contexts_have_failed()) {
         return false;
     }
     pool = pool_create(contexts.api, context, contexts.bytes);
-    if (!pool || contexts.api->add_patches_from_file(contexts.patches, context) != SANITIZER_OK) {
+    if (!pool || patching_add_file(contexts.api, contexts.patches, context) != SANITIZER_OK) {
         pool_destroy(pool);
         return false;
     }
     pool->resets_all = contexts.has_gates;
     pthread_mutex_lock(&contexts.lock);
-    while (i < CONTEXTS && atomic_load(&contexts.items[i].pool)) {
-        i++;
+    bool is_put = put_pool(pool);
+    if (is_put && !contexts.has_thread) {
+        start_thread();
     }
-    if (i < CONTEXTS) {
-        contexts.items[i].context = context;
-        atomic_store(&contexts.items[i].pool, pool);
-        if (i >= atomic_load(&contexts.count)) {
-            atomic_store(&contexts.count, i + 1);
-        }
-        if (!contexts.has_thread) {
-            start_thread();
-        }
-    }
-    bool has_failed = i < CONTEXTS && !contexts.has_thread;
+    bool has_failed = is_put && !contexts.has_thread;
     pthread_mutex_unlock(&contexts.lock);
     if (has_failed) {
         fail();
     }
-    if (i == CONTEXTS) {
+    if (!is_put) {
         pool_destroy(pool);
     }
-    return i < CONTEXTS && !has_failed;
+    return contexts_has(context);
 }
 
-struct pool *contexts_find(CUcontext context)
+/* The pool at a place, where it is that of `context`, or, NULL, whichever it is. */
+static struct pool *acquire_at(uint32_t place, CUcontext context)
 {
-    uint32_t count =
-        contexts_have_failed() ? 0 : atomic_load_explicit(&contexts.count, memory_order_acquire);
-    for (uint32_t i = 0; i < count; i++) {
-        struct pool *pool = atomic_load_explicit(&contexts.items[i].pool, memory_order_acquire);
-        if (pool && contexts.items[i].context == context) {
-            return pool;
-        }
+    struct pool *pool = atomic_load(&contexts.items[place].pool);
+    if (!pool || (context && atomic_load(&contexts.items[place].context) != context)) {
+        return NULL;
     }
+    atomic_fetch_add(&contexts.items[place].users, 1); /* from here on what is found stays */
+    if (atomic_load(&contexts.items[place].pool) == pool &&
+        (!context || atomic_load(&contexts.items[place].context) == context)) {
+        return pool;
+    }
+    atomic_fetch_sub(&contexts.items[place].users, 1);
     return NULL;
+}
+
+struct pool *contexts_acquire(CUcontext context)
+{
+    uint32_t count = contexts_have_failed() || !context ? 0 : atomic_load(&contexts.count);
+    struct pool *pool = NULL;
+    for (uint32_t i = 0; i < count && !pool; i++) {
+        pool = acquire_at(i, context);
+    }
+    return pool;
+}
+
+void contexts_release(struct pool *pool)
+{
+    if (pool) {
+        atomic_fetch_sub(&contexts.items[pool->place].users, 1);
+    }
+}
+
+bool contexts_has(CUcontext context)
+{
+    struct pool *pool = contexts_acquire(context);
+    contexts_release(pool);
+    return pool != NULL;
 }
 
 void contexts_hurry(void)
@@ -290,78 +335,125 @@ void contexts_wait(unsigned milliseconds)
     }
 }
 
-/* Takes a pool from the thread, which must have opened its stream. False: it did not, or is held up
- * inside a pool. */
-static bool take_pool(uint32_t index, struct pool *pool)
+static uint64_t ms_until(uint64_t limit)
 {
-    struct timespec until = time_in_ms(END_LIMIT_MS);
+    uint64_t now = pool_now_ms();
+    return limit > now ? limit - now : 0;
+}
+
+/* Takes a pool that the caller has acquired from the thread, which must have opened its stream, and
+ * from everybody else. NOT_OURS: another thread ends it. IN_USE: the thread has opened no stream,
+ * or somebody is held up inside the pool, which stays for good. */
+enum taken { TAKEN, IN_USE, NOT_OURS };
+
+static enum taken take_pool(struct pool *pool, uint64_t limit)
+{
+    struct timespec until = time_in_ms((unsigned)ms_until(limit)), pause = {0, 500000};
+    struct pool *_Atomic *place = &contexts.items[pool->place].pool;
+    _Atomic uint32_t *users = &contexts.items[pool->place].users;
     bool is_free = true;
     pthread_mutex_lock(&contexts.lock);
+    contexts.is_hurried = true;
+    pthread_cond_signal(&contexts.wake);
     while (contexts.has_thread && !atomic_load(&pool->stream) && is_free) {
         is_free = pthread_cond_timedwait(&contexts.passed, &contexts.lock, &until) != ETIMEDOUT;
     }
-    atomic_store(&contexts.items[index].pool, NULL);
-    while (contexts.is_draining && is_free) {
+    bool is_ours = atomic_exchange(place, NULL) == pool;
+    while (is_ours && contexts.is_draining && is_free) {
         is_free = pthread_cond_timedwait(&contexts.passed, &contexts.lock, &until) != ETIMEDOUT;
     }
     pthread_mutex_unlock(&contexts.lock);
-    return is_free && atomic_load(&pool->stream);
+    while (is_ours && atomic_load(users) > 1 && ms_until(limit) > 0) {
+        nanosleep(&pause, NULL);
+    }
+    return !is_ours                                                           ? NOT_OURS
+           : is_free && atomic_load(users) == 1 && atomic_load(&pool->stream) ? TAKEN
+                                                                              : IN_USE;
 }
 
-/* Lets the thread drain the pool as long as that gets on, at most until `limit`. */
-static void let_drain(struct pool *pool, uint64_t limit)
+/* Of a context, or, NULL, of all. */
+static uint32_t in_flight(CUcontext only)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        struct pool *pool = acquire_at(i, only);
+        left += pool ? pool_in_flight(pool) : 0;
+        contexts_release(pool);
+    }
+    return left;
+}
+
+/* Lets the thread drain as long as that gets on, at most until `limit`. */
+static void let_drain(CUcontext only, uint64_t limit)
 {
     struct timespec pause = {0, 500000};
     uint64_t moved_ms = pool_now_ms();
-    uint32_t left = pool_in_flight(pool);
-    while (left > 0 && pool_now_ms() < limit && pool_now_ms() - moved_ms < END_STUCK_MS) {
+    uint32_t left = in_flight(only);
+    while (left > 0 && ms_until(limit) > 0 && pool_now_ms() - moved_ms < END_STUCK_MS) {
         contexts_hurry();
         nanosleep(&pause, NULL);
-        uint32_t now_left = pool_in_flight(pool);
+        uint32_t now_left = in_flight(only);
         moved_ms = now_left < left ? pool_now_ms() : moved_ms;
         left = now_left;
     }
 }
 
-static void end_pool(uint32_t index, bool is_whole_process)
+/* The caller has acquired the pool, and gives it up. */
+static void end_pool(struct pool *pool, uint64_t limit, bool is_whole_process)
 {
-    struct pool *pool = atomic_load(&contexts.items[index].pool);
-    if (!pool) {
-        return;
-    }
-    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
-    atomic_store(&pool->wants_end, true);
-    let_drain(pool, limit);
-    bool is_free = take_pool(index, pool);
-    if (is_free) {
-        pool_end_streams(pool);
-    }
     struct timespec pause = {0, 1000000};
-    while (is_free && pool_in_flight(pool) > 0 && pool_now_ms() < limit) {
+    enum taken taken = take_pool(pool, limit);
+    bool is_marked = false;
+    while (taken == TAKEN && pool_in_flight(pool) > 0 && ms_until(limit) > 0) {
+        if (!is_marked && borrow_begin()) {
+            pool_end_streams(pool);
+            borrow_end();
+            is_marked = true;
+        }
         if (pool_drain(pool, contexts.sink) == 0) {
             nanosleep(&pause, NULL);
         }
     }
-    pool_give_up(pool, contexts.sink);
-    if (is_free && !is_whole_process) {
+    if (taken != NOT_OURS) {
+        pool_give_up(pool, contexts.sink);
+    }
+    contexts_release(pool);
+    if (taken == TAKEN && !is_whole_process) {
         pool_destroy(pool);
+    }
+}
+
+/* Ends them together: however many there are, nobody waits longer than for one. */
+static void end_pools(CUcontext only)
+{
+    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    uint32_t count = atomic_load(&contexts.count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pool *pool = acquire_at(i, only);
+        if (pool) {
+            atomic_store(&pool->wants_end, true);
+        }
+        contexts_release(pool);
+    }
+    let_drain(only, limit);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pool *pool = acquire_at(i, only);
+        if (pool) {
+            end_pool(pool, limit, !only);
+        }
     }
 }
 
 void contexts_remove(CUcontext context)
 {
-    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
-        if (contexts.items[i].context == context) {
-            end_pool(i, false);
-        }
+    if (context) {
+        end_pools(context);
     }
 }
 
 void contexts_finish(void)
 {
-    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
-        end_pool(i, true);
-    }
+    end_pools(NULL);
     pthread_mutex_lock(&contexts.lock);
     contexts.is_ending = true;
     pthread_cond_signal(&contexts.wake);
@@ -375,5 +467,6 @@ void contexts_forget(void)
     atomic_store(&contexts.has_failed, false);
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         atomic_store(&contexts.items[i].pool, NULL);
+        atomic_store(&contexts.items[i].users, 0);
     }
 }

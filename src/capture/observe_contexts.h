@@ -16,14 +16,21 @@ bool contexts_add(CUcontext context);
 bool contexts_have_failed(void);
 /* Drains what can be had in limited time; the rest is lost. */
 void contexts_remove(CUcontext context);
-/* NULL: nothing is observed in this context. Valid until contexts_remove. */
-struct pool *contexts_find(CUcontext context);
+/* Whether launches of this context are observed. */
+bool contexts_has(CUcontext context);
+/* Its pool, NULL where there is none. It stays, whoever ends the context meanwhile, until
+ * contexts_release; a thread that holds one ends no context. Any thread, no lock. */
+struct pool *contexts_acquire(CUcontext context);
+/* NULL is fine. */
+void contexts_release(struct pool *pool);
 
 /* Asks the thread to drain soon. */
 void contexts_hurry(void);
 /* Waits until all that was launched before is drained, or for so long. */
 void contexts_wait(unsigned milliseconds);
-/* The same as contexts_remove, for all, at the end of the process; the thread ends. */
+/* The same as contexts_remove, for all within one limit, at the end of the process; the thread
+ * ends.
+ */
 void contexts_finish(void);
 /* True on the thread that drains. */
 bool contexts_is_own_thread(void);

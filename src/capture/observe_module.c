@@ -1,9 +1,11 @@
 /* The registry of modules: what each function's code can do, and where it lies.
  *
  * Invariant: a kernel that was handed out stays, and so does its module, until the process ends;
- * only the handles of the driver forget them, as those may come back for others. Naive model: read
- * the cubin at each launch. Cost: one walk over the code when a module is loaded, one look-up in a
- * hash map for each launch. */
+ * only the handles of the driver forget them, as those may come back for others. The driver is
+ * asked for addresses of code in callbacks of launches only, when the module surely lives, and
+ * never under the lock, which callbacks take while the driver holds locks of its own. Naive model:
+ * read the cubin at each launch. Cost: one walk over the code when a module is loaded, one look-up
+ * in a hash map for each launch. */
 #include "capture/observe_module.h"
 
 #include "base/hash.h"
@@ -14,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,15 +29,15 @@
 struct function {
     char *name;
     uint32_t section;
-    uint64_t size, pc; /* pc 0: not asked for yet */
+    uint64_t size;
+    _Atomic uint64_t pc; /* 0: not known yet */
     unsigned flags;
     bool is_kernel;
 };
 
 struct observe_module {
-    CUmodule handle; /* NULL: unloaded */
-    uint32_t id;     /* in the trace; 0: has no line tables */
-    bool is_read;    /* its cubin could be */
+    uint32_t id;  /* in the trace; 0: has no line tables */
+    bool is_read; /* its cubin could be */
     bool is_patched;
     unsigned called_flags, unpatched;
     VEC(struct function) functions;
@@ -49,7 +52,7 @@ static struct {
     struct ssan_sink *sink;
     struct map modules, kernels;     /* by handle: pointers */
     struct observed_kernel *retired; /* launches in flight may name them still */
-    uint32_t next_id, saved;
+    _Atomic uint32_t saved;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void observe_modules_start(const struct sanitizer_api *api, const struct observe_plan *plan,
@@ -59,7 +62,6 @@ void observe_modules_start(const struct sanitizer_api *api, const struct observe
     registry.plan = plan;
     registry.session = session;
     registry.sink = sink;
-    registry.next_id = FIRST_MODULE;
 }
 
 void observe_modules_forget(void)
@@ -70,33 +72,29 @@ void observe_modules_forget(void)
 static bool take_function(void *self, const struct cubin_function *found)
 {
     struct observe_module *module = self;
-    struct function function = {.section = found->section,
-                                .size = found->size,
-                                .flags = found->flags,
-                                .is_kernel = found->is_kernel};
-    function.name = mem_strdup(found->name);
-    if (!function.name || !VEC_PUSH(&module->functions, function)) {
-        mem_free(function.name);
+    char *name = mem_strdup(found->name);
+    if (!name || !VEC_RESERVE(&module->functions, module->functions.count + 1)) {
+        mem_free(name);
         return false;
     }
+    module->functions.items[module->functions.count++] =
+        (struct function){.name = name,
+                          .section = found->section,
+                          .size = found->size,
+                          .flags = found->flags,
+                          .is_kernel = found->is_kernel};
     return map_set(&module->by_name, hash_bytes(0, found->name, strlen(found->name)),
                    module->functions.count - 1);
 }
 
-/* Writes the cubin to a file of the session and tells it to the trace. */
-static void save_cubin(struct observe_module *module, const struct sanitizer_module_data *data)
+/* Writes the cubin to a new file; false: it is not there. */
+static bool write_cubin(const char *path, const struct sanitizer_module_data *data)
 {
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/cubin-%u.%u", registry.session, (unsigned)getpid(),
-                          ++registry.saved);
-    if (length <= 0 || (size_t)length >= sizeof path || registry.next_id > LAST_MODULE) {
-        return;
-    }
+    size_t done = 0;
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) {
-        return;
+        return false;
     }
-    size_t done = 0;
     while (done < data->cubin_size) {
         ssize_t wrote = write(file, data->cubin + done, data->cubin_size - done);
         if (wrote <= 0 && errno != EINTR) {
@@ -107,12 +105,28 @@ static void save_cubin(struct observe_module *module, const struct sanitizer_mod
     close(file);
     if (done < data->cubin_size) {
         unlink(path);
-        return;
     }
-    module->id = registry.next_id++;
+    return done == data->cubin_size;
+}
+
+/* Saves the cubin in the session, where the tool reads its line tables, and tells the trace; where
+ * that can't be done, the lines of its kernels are lost. The id of the module, 0: none. */
+static uint32_t save_cubin(const struct sanitizer_module_data *data)
+{
+    char path[4096];
     struct ssan_event event = {.kind = SSAN_EV_module};
-    event.module = (struct ssan_ev_module){module->id, 0, ssan_str(path), {NULL, 0}};
+    uint32_t id = FIRST_MODULE + atomic_fetch_add(&registry.saved, 1);
+    int length = snprintf(path, sizeof path, "%s/cubin-%u.%u", registry.session, (unsigned)getpid(),
+                          id - FIRST_MODULE + 1);
+    if (id > LAST_MODULE || length <= 0 || (size_t)length >= sizeof path ||
+        !write_cubin(path, data)) {
+        event = (struct ssan_event){.kind = SSAN_EV_lost, .lost = {SSAN_loss_STACKS, 0, 1}};
+        ssan_put(registry.sink, &event);
+        return 0;
+    }
+    event.module = (struct ssan_ev_module){id, 0, ssan_str(path), {NULL, 0}};
     ssan_put(registry.sink, &event);
+    return id;
 }
 
 struct observe_module *observe_modules_add(const struct sanitizer_module_data *data)
@@ -120,16 +134,15 @@ struct observe_module *observe_modules_add(const struct sanitizer_module_data *d
     struct cubin_facts facts = {0};
     struct observe_module *module = mem_zalloc(1, sizeof *module);
     if (!module) {
-        return NULL;
+        return NULL; /* each launch of its kernels is told as lost */
     }
-    module->handle = data->module;
     module->is_read =
         data->cubin && cubin_read(data->cubin, data->cubin_size, &facts, take_function, module);
     module->called_flags = facts.called_flags;
-    pthread_mutex_lock(&registry.lock);
     if (module->is_read && facts.has_lines) {
-        save_cubin(module, data);
+        module->id = save_cubin(data);
     }
+    pthread_mutex_lock(&registry.lock);
     (void)map_set(&registry.modules, (uintptr_t)data->module, (uintptr_t)module);
     pthread_mutex_unlock(&registry.lock);
     return module;
@@ -157,7 +170,6 @@ void observe_modules_remove(CUmodule handle)
     uint64_t *found = map_find(&registry.modules, (uintptr_t)handle);
     if (found) {
         struct observe_module *module = (void *)(uintptr_t)*found;
-        module->handle = NULL;
         map_remove(&registry.modules, (uintptr_t)handle);
         for (size_t cursor = 0; map_next(&registry.kernels, &cursor, &key, &value);) {
             struct observed_kernel *kernel = (void *)(uintptr_t)value;
@@ -186,52 +198,79 @@ static struct function *find_function(struct observe_module *module, const char 
     return NULL;
 }
 
-static uint64_t pc_of(const struct observe_module *module, const char *name)
+static uint64_t pc_of(CUmodule handle, const char *name)
 {
     uint64_t pc = 0, size = 0;
-    if (!module->handle ||
-        registry.api->get_function_pc_and_size(module->handle, name, &pc, &size) != SANITIZER_OK) {
-        return 0;
-    }
-    return pc;
+    return registry.api->get_function_pc_and_size(handle, name, &pc, &size) == SANITIZER_OK ? pc
+                                                                                            : 0;
 }
 
-static struct observed_kernel *create_kernel(const struct sanitizer_launch_data *launch,
+/* Where the functions lie that a kernel of the module may call, as far as the driver has loaded
+ * them. In a callback of its launch, no lock. */
+static void find_called(struct observe_module *module, CUmodule handle)
+{
+    for (size_t i = 0; module->id != 0 && i < module->functions.count; i++) {
+        struct function *function = &module->functions.items[i];
+        if (!function->is_kernel && atomic_load(&function->pc) == 0) {
+            atomic_store(&function->pc, pc_of(handle, function->name));
+        }
+    }
+}
+
+/* In a callback of its launch, no lock: the module lives, and its functions never change. */
+static struct observed_kernel *create_kernel(struct observe_module *module,
+                                             const struct sanitizer_launch_data *launch,
                                              const char *name)
 {
-    uint64_t *found = map_find(&registry.modules, (uintptr_t)launch->module);
     struct observed_kernel *kernel = mem_zalloc(1, sizeof *kernel);
-    if (!kernel || !map_set(&registry.kernels, (uintptr_t)launch->function, (uintptr_t)kernel)) {
-        mem_free(kernel);
+    if (!kernel) {
         return NULL;
     }
     kernel->is_listed = observe_plan_fits(registry.plan, name);
-    if (!found) {
-        return kernel;
-    }
-    kernel->module = (void *)(uintptr_t)*found;
-    struct function *function = find_function(kernel->module, launch->name);
+    kernel->module = module;
+    struct function *function = module ? find_function(module, launch->name) : NULL;
     if (function) {
-        kernel->is_known = kernel->module->is_read;
+        kernel->is_known = module->is_read;
         kernel->flags = function->flags;
-        if (function->flags & CUBIN_CALLS) {
-            kernel->flags |= kernel->module->called_flags;
-        }
         kernel->size = function->size;
-        kernel->pc = function->pc = pc_of(kernel->module, launch->name);
+        kernel->pc = pc_of(launch->module, launch->name);
+        atomic_store(&function->pc, kernel->pc);
+        if (function->flags & CUBIN_CALLS) {
+            kernel->flags |= module->called_flags;
+        }
+        find_called(module, launch->module);
     }
     return kernel;
+}
+
+/* Lock held. */
+static struct observed_kernel *find_kernel(const struct sanitizer_launch_data *launch)
+{
+    uint64_t *found = map_find(&registry.kernels, (uintptr_t)launch->function);
+    return found ? (void *)(uintptr_t)*found : NULL;
 }
 
 struct observed_kernel *observe_kernel_find(const struct sanitizer_launch_data *launch,
                                             const char *name, bool *is_new)
 {
-    struct observed_kernel *kernel;
     pthread_mutex_lock(&registry.lock);
-    uint64_t *found = map_find(&registry.kernels, (uintptr_t)launch->function);
-    *is_new = !found;
-    kernel = found ? (void *)(uintptr_t)*found : create_kernel(launch, name);
+    struct observed_kernel *kernel = find_kernel(launch), *made;
+    uint64_t *module = map_find(&registry.modules, (uintptr_t)launch->module);
+    struct observe_module *of = module ? (void *)(uintptr_t)*module : NULL;
     pthread_mutex_unlock(&registry.lock);
+    *is_new = !kernel;
+    if (kernel || !(made = create_kernel(of, launch, name))) {
+        return kernel;
+    }
+    pthread_mutex_lock(&registry.lock);
+    kernel = find_kernel(launch); /* of a thread that was faster */
+    if (!kernel && map_set(&registry.kernels, (uintptr_t)launch->function, (uintptr_t)made)) {
+        kernel = made;
+    }
+    pthread_mutex_unlock(&registry.lock);
+    if (kernel != made) {
+        mem_free(made);
+    }
     return kernel;
 }
 
@@ -255,24 +294,18 @@ static uint64_t offset_in(uint64_t pc, uint32_t place)
 
 uint64_t observe_kernel_frame(const struct observed_kernel *kernel, uint32_t place)
 {
-    uint64_t frame = 0;
+    struct observe_module *module = kernel->module;
     if (!observe_kernel_has_lines(kernel)) {
         return 0;
     }
-    pthread_mutex_lock(&registry.lock);
-    struct observe_module *module = kernel->module;
-    for (size_t i = 0; i < module->functions.count && !frame; i++) {
+    for (size_t i = 0; i < module->functions.count; i++) {
         struct function *function = &module->functions.items[i];
-        if (!function->is_kernel && function->pc == 0 && module->handle) {
-            uint64_t pc = pc_of(module, function->name);
-            function->pc = pc ? pc : UINT64_MAX;
-        }
-        uint64_t offset = offset_in(function->pc, place);
-        if (function->pc != 0 && function->pc != UINT64_MAX && offset < function->size) {
-            frame =
-                (uint64_t)module->id << 48 | (uint64_t)(function->section & 0xffff) << 32 | offset;
+        uint64_t pc = atomic_load_explicit(&function->pc, memory_order_relaxed);
+        uint64_t offset = offset_in(pc, place);
+        if (pc != 0 && offset < function->size) {
+            return (uint64_t)module->id << 48 | (uint64_t)(function->section & 0xffff) << 32 |
+                   offset;
         }
     }
-    pthread_mutex_unlock(&registry.lock);
-    return frame;
+    return 0;
 }

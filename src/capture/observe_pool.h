@@ -55,6 +55,7 @@ struct pool_marks {
 struct pool {
     const struct sanitizer_api *api;
     CUcontext context;
+    uint32_t place;                          /* in the table of observe_contexts.c */
     struct sanitizer_stream *_Atomic stream; /* the one it is drained over; NULL: none yet */
     uint64_t slab, pages, ring, lost, marks, records; /* addresses on the device */
     uint32_t page_count, ring_size, record_count;

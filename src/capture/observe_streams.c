@@ -114,9 +114,17 @@ void pool_mark(struct pool *pool, uint32_t stream)
     }
 }
 
+static uint32_t count_streams(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    uint32_t count = pool->stream_count;
+    pthread_mutex_unlock(&pool->lock);
+    return count;
+}
+
 void pool_mark_all(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool->stream_count; i++) {
+    for (uint32_t i = 0, count = count_streams(pool); i < count; i++) {
         put_mark(pool, i, 0);
     }
 }
@@ -133,7 +141,7 @@ void pool_end_stream(struct pool *pool, struct sanitizer_stream *handle)
 
 void pool_end_streams(struct pool *pool)
 {
-    for (uint32_t i = 0; i < pool->stream_count; i++) {
+    for (uint32_t i = 0, count = count_streams(pool); i < count; i++) {
         put_mark(pool, i, 1);
     }
 }

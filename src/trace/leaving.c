@@ -33,25 +33,40 @@ static void set_owner(void)
     atomic_store(&done, false);
 }
 
+typedef void leave_function(int);
+
+/* What stands behind ours, looked up at the beginning: the dynamic loader takes locks, and these
+ * functions may be called in signal handlers. NULL: nothing (a static executable), or not yet. */
+static const char *const names[LEAVING_COUNT] = {"_exit", "_Exit", "quick_exit"};
+static _Atomic(leave_function *) behind[LEAVING_COUNT];
+
+static void look_up(void)
+{
+    for (size_t i = 0; i < LEAVING_COUNT; i++) {
+        void *found = dlsym(RTLD_NEXT, names[i]);
+        leave_function *function;
+        *(void **)&function = found;
+        atomic_store(&behind[i], function);
+    }
+}
+
 void leaving_watch(void (*ended)(int code))
 {
     tell = ended;
+    look_up();
     set_owner();
     pthread_atfork(NULL, NULL, set_owner);
     on_exit(on_normal_exit, NULL);
 }
 
-typedef void leave_function(int);
-
-_Noreturn void leaving_now(const char *name, int code)
+_Noreturn void leaving_now(enum leaving which, int code)
 {
-    leave_function *function;
+    leave_function *function = atomic_load(&behind[which]);
     end_process(code);
-    *(void **)&function = dlsym(RTLD_NEXT, name);
     if (function) {
         function(code);
     }
     for (;;) {
-        syscall(SYS_exit_group, code); /* a static executable has nothing behind us */
+        syscall(SYS_exit_group, code);
     }
 }

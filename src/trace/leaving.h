@@ -8,15 +8,19 @@
 /* `ended` is called once, with the exit code, in the process that called this last or in a child
  * that it forked since. Registered first, it runs last. */
 void leaving_watch(void (*ended)(int code));
-/* Ends the process as the C library's function `name` (_exit, _Exit, quick_exit) does. */
-_Noreturn void leaving_now(const char *name, int code);
+
+/* The C library's short ways out. */
+enum leaving { LEAVING__exit, LEAVING__Exit, LEAVING_quick_exit, LEAVING_COUNT };
+
+/* Ends the process as that function does. In a signal handler, too, as far as `ended` may be. */
+_Noreturn void leaving_now(enum leaving which, int code);
 
 /* Defines such a function, for a producer to export. */
 #define LEAVING_BY(name)                                                                           \
     _Noreturn void name(int code);                                                                 \
     __attribute__((visibility("default"))) _Noreturn void name(int code)                           \
     {                                                                                              \
-        leaving_now(#name, code);                                                                  \
+        leaving_now(LEAVING_##name, code);                                                         \
     }
 
 #endif

@@ -1,6 +1,8 @@
-/* Maps the control page, opens the trace and begins it. No state of its own: producers keep what
- * they get. */
+/* Maps the control page, opens the trace and begins it. Producers keep what they get; the only
+ * state is a limit that tests set. */
 #include "trace/session.h"
+
+#include "trace/message.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FINDINGS_WAIT_NS (INT64_C(10) * 1000 * 1000 * 1000)
+static int64_t findings_wait_ns = INT64_C(10) * 1000 * 1000 * 1000;
 
 int64_t session_now_ns(void)
 {
@@ -76,16 +78,29 @@ uint64_t session_ask_findings(struct control_page *page, struct ssan_sink *sink,
 {
     struct ssan_event event = {.kind = SSAN_EV_query_findings,
                                .query_findings = {.thread = thread}};
-    int64_t deadline = session_now_ns() + FINDINGS_WAIT_NS;
+    int64_t deadline = session_now_ns() + findings_wait_ns;
     const struct timespec pause = {.tv_nsec = 200 * 1000};
     uint64_t request = __atomic_add_fetch(&page->findings_asked, 1, __ATOMIC_ACQ_REL);
     event.query_findings.request = request;
     ssan_put(sink, &event);
     while (__atomic_load_n(&page->findings_answered, __ATOMIC_ACQUIRE) < request) {
         if (session_now_ns() > deadline) {
+            message_once(
+                "the program asked for the number of findings, and what it had done was not "
+                "judged in time: it got",
+                "0");
+            event = (struct ssan_event){.kind = SSAN_EV_unsupported};
+            event.unsupported = (struct ssan_ev_unsupported){
+                ssan_str("SSAN_FINDINGS: the answer came too late"), thread, 0};
+            ssan_put(sink, &event);
             return 0;
         }
         nanosleep(&pause, NULL);
     }
     return __atomic_load_n(&page->findings, __ATOMIC_ACQUIRE);
+}
+
+void session_set_findings_wait(int64_t wait_ns)
+{
+    findings_wait_ns = wait_ns;
 }

@@ -15,9 +15,11 @@ struct writer *session_open_trace(const char *directory, const struct control_pa
 /* Puts the first event: `process` with the ids, the command and the writer of this process filled
  * in. */
 void session_tell_process(struct ssan_sink *sink, struct ssan_ev_process process);
-/* The number of error findings, once all that is in the trace is judged; 0 after 10 s. Any thread.
- */
+/* The number of error findings, once all that is in the trace is judged. After 10 s without an
+ * answer: 0, which is told, and the run is incomplete. Any thread. */
 uint64_t session_ask_findings(struct control_page *page, struct ssan_sink *sink, uint32_t thread);
+/* Another limit than 10 s, for tests. One thread. */
+void session_set_findings_wait(int64_t wait_ns);
 /* CLOCK_MONOTONIC. */
 int64_t session_now_ns(void);
 

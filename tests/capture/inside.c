@@ -32,7 +32,8 @@ static bool write_file(const char *folder, const char *name, const void *bytes, 
 static bool make_session(char *folder)
 {
     static const struct control_page page = {.magic = CONTROL_MAGIC, .version = CONTROL_VERSION};
-    static const char plan[] = OBSERVE_FIRST_LINE "\naccesses exact\ndevice-memory 4194304\n";
+    static const char plan[] =
+        OBSERVE_FIRST_LINE "\naccesses exact\ndevice-memory 4194304\ngate s1.1:s2.1\n";
     return mkdtemp(folder) && write_file(folder, CONTROL_FILE, &page, sizeof(page)) &&
            write_file(folder, OBSERVE_FILE, plan, sizeof(plan) - 1) &&
            !setenv(CONTROL_ENV, folder, 1);

@@ -26,11 +26,12 @@ UPDATE = "--update" in sys.argv
 # What a scenario needs beside the usual.
 EXTRA = {"devices": {"FAKE_DEVICES": "2"}}
 MORE_OPTIONS = {"window": ("--window", "profiler"), "held": ("--gate", "s1.1:s2.1"), "held_observed": ("--gate", "s1.1:s2.1"),
-                "held_for_nothing": ("--gate", "s1.1:s2.2")}
+                "held_for_nothing": ("--gate", "s1.1:s2.2"), "held_by_function": ("--gate", "s1.1:s2.1"),
+                "ended_streams": ("--device-memory", "4M"), "begun_captures": ("--device-memory", "4M")}
 # Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
-UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches"}
+UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches", "ended_streams", "begun_captures"}
 # Those of program/exact.c, with device patches; what these tell may come at any time.
-EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed"}
+EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed", "ended_streams", "begun_captures", "held_by_function"}
 SIGNALLED = {"killed": -9, "signalled": -15}
 
 

@@ -21,7 +21,8 @@ ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)
 
 ssan_test(capture_memory SOURCES capture_memory.c LINKS ssan_capture)
-ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture)
+ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture LABELS threads)
+ssan_test(capture_borrow SOURCES capture_borrow.c LINKS ssan_capture LABELS threads)
 
 # The same library, loaded into each Python that is here.
 add_library(ssan_test_python MODULE ${CMAKE_CURRENT_SOURCE_DIR}/capture_python.c)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +30,11 @@ static struct {
     const void *data; /* of the last launch */
     bool data_set;
     uint32_t answer; /* to loading of patches */
+    struct {
+        void *to, *from;
+        size_t size;
+    } pending[8]; /* copies that the device has not come to */
+    size_t pending_count;
 } asked;
 
 static uint32_t alloc(CUcontext context, void **pointer, size_t size)
@@ -40,14 +46,26 @@ static uint32_t alloc(CUcontext context, void **pointer, size_t size)
 
 static uint32_t copy(void *destination, void *source, size_t size, struct sanitizer_stream *stream)
 {
-    memcpy(destination, source, size);
+    asked.pending[asked.pending_count].to = destination;
+    asked.pending[asked.pending_count].from = source;
+    asked.pending[asked.pending_count++].size = size;
     asked.copied = stream;
     asked.copies++;
     return SANITIZER_OK;
 }
 
+/* Now only are the sources of copies read. */
+static void device_copies(void)
+{
+    for (size_t i = 0; i < asked.pending_count; i++) {
+        memcpy(asked.pending[i].to, asked.pending[i].from, asked.pending[i].size);
+    }
+    asked.pending_count = 0;
+}
+
 static uint32_t synchronize(struct sanitizer_stream *stream)
 {
+    device_copies();
     asked.waited = stream;
     asked.waits++;
     return SANITIZER_OK;
@@ -159,6 +177,8 @@ static void launch(uint32_t stream, uint64_t op)
                                                .handle = stream == 1 ? STREAM1 : STREAM2};
     asked.data_set = false;
     gate_item(stream, op, data.handle, &data);
+    assert_false(asked.data_set); /* nobody is called under the lock of the items */
+    gate_launch(&data);
 }
 
 static void item(uint32_t stream, uint64_t op)
@@ -211,6 +231,7 @@ static void test_partner(void **state)
     assert_null(asked.data);
     assert_int_equal(block->done, 0); /* not before the call has submitted it */
     gate_call_end();
+    device_copies();
     assert_int_equal(block->done, 1);
     assert_ptr_equal(asked.copied, STREAM2);
     launch(1, 4);
@@ -225,6 +246,37 @@ static void test_partner(void **state)
     assert_int_equal(told.gate.gate.end, SSAN_gate_end_PARTNER);
     assert_int_equal(told.gate.gate.blocks, 16);
     assert_int_equal(told.gate.gate.held_ns, 20000000);
+}
+
+/* On a thread of the driver: the item that a host function puts before its call has returned. */
+static void *host_function(void *due)
+{
+    item(2, 2);
+    *(struct gate_due *)due = gate_take();
+    gate_call_end(); /* of another call that this thread makes: none of its business */
+    return NULL;
+}
+
+static void test_host_function(void **state)
+{
+    const struct gate_block *block;
+    struct gate_due due = {0};
+    pthread_t thread;
+    assert_true(begin("s1.1:s2.1"));
+    load_module();
+    launch(1, 1);
+    block = asked.data;
+    gate_call_end();
+    assert_int_equal(pthread_create(&thread, NULL, host_function, &due), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    device_copies();
+    assert_int_equal(block->done, 0); /* the driver can't be called in there */
+    gate_give(&due);
+    gate_call_end();
+    device_copies();
+    assert_int_equal(block->done, 1);
+    assert_ptr_equal(asked.copied, STREAM2);
+    gate_exit(&told.sink);
 }
 
 static void test_limit(void **state)
@@ -368,9 +420,10 @@ static void test_with_accesses(void **state)
     uint64_t record[16] = {0};
     gate_attach((uintptr_t)record, &held);
     assert_ptr_equal(asked.copied, STREAM1);
+    gate_call_end();
+    device_copies(); /* long after the call */
     assert_int_equal(record[GATE_OFFSET / 8], (uintptr_t)asked.data);
     assert_int_equal(((const struct gate_block *)asked.data)->self, (uintptr_t)asked.data);
-    gate_call_end();
     record[GATE_OFFSET / 8] = 0;
     launch(2, 2);
     assert_false(asked.data_set);
@@ -395,6 +448,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_none, end),
         cmocka_unit_test_teardown(test_partner, end),
+        cmocka_unit_test_teardown(test_host_function, end),
         cmocka_unit_test_teardown(test_limit, end),
         cmocka_unit_test_teardown(test_limit_behind_submission, end),
         cmocka_unit_test_teardown(test_host_access, end),

@@ -11,6 +11,8 @@
 
 #include "base/rng.h"
 
+#include <pthread.h>
+
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -19,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BASE  UINT64_C(0x7f4200000000)
@@ -32,7 +36,7 @@ static struct {
     uint32_t groups;
     struct memory_block blocks[8];
     uint32_t block_count;
-    uint32_t site_count;
+    uint32_t site_count, lost_stacks;
     uint64_t site_frames[16][8];
     uint32_t site_sizes[16];
 } test;
@@ -49,6 +53,7 @@ static void add(uint64_t address, uint64_t length, uint32_t site)
 
 static void on_event(struct ssan_sink *self, const struct ssan_event *event)
 {
+    test.lost_stacks += event->kind == SSAN_EV_lost && event->lost.what == SSAN_loss_STACKS;
     if (event->kind == SSAN_EV_set) {
         for (uint32_t i = 0; i < event->set.runs.count; i++) {
             const struct ssan_run *run = &event->set.runs.ptr[i];
@@ -162,8 +167,21 @@ static void bits_are_told(void **state)
     assert_true(test.groups > 300);
 }
 
+/* What another thread does in a callback, with locks of the driver that we may be waiting for. */
+static void *unload_another(void *unused)
+{
+    observe_modules_remove((CUmodule)(uintptr_t)4096);
+    return NULL;
+}
+
 static uint32_t find_pc(CUmodule module, const char *name, uint64_t *pc, uint64_t *size)
 {
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 20;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, unload_another, NULL), 0);
+    assert_int_equal(pthread_timedjoin_np(thread, NULL, &limit), 0);
     *pc = *name == 'k' ? UINT64_C(0x7f0000001000) : UINT64_C(0x7f0000009000);
     *size = 64;
     return SANITIZER_OK;
@@ -246,6 +264,15 @@ static void candidates(void **state)
     assert_int_equal(observe_sites_find(&sites, 5, two, two + 4096, &second), 0);
     record.unlisted = 1;
     assert_int_equal(observe_sites_find(&sites, 1, two, two + 4096, &second), 0);
+    /* what can't be saved is a loss of its lines */
+    assert_int_equal(test.lost_stacks, 0);
+    snprintf(path, sizeof path, "%s/cubin-%d.2", folder, (int)getpid());
+    assert_int_equal(mkdir(path, 0700), 0);
+    struct sanitizer_module_data second_data = data;
+    second_data.module = (CUmodule)(uintptr_t)9;
+    assert_non_null(observe_modules_add(&second_data));
+    assert_int_equal(test.lost_stacks, 1);
+    assert_int_equal(rmdir(path), 0);
     observe_modules_remove(data.module);
     assert_ptr_not_equal(observe_kernel_find(&launch, "k", &is_new), kernel);
     stack_close();

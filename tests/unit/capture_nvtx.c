@@ -1,9 +1,10 @@
 /* NVTX from the side of a program: the entries are put into its tables, ranges of the plan's name
  * are the window, others are not. */
-#include "capture/nvtx.h"
+#include "capture/observe.h"
 
 #include "trace/control_abi.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -74,20 +75,20 @@ static void tables_are_filled(void **state)
 static void nested_ranges(void **state)
 {
     assert_int_equal(push("other"), 0);
-    assert_false(nvtx_is_inside());
+    assert_false(observe_is_inside());
     assert_int_equal(push("train"), 1);
-    assert_true(nvtx_is_inside());
+    assert_true(observe_is_inside());
     assert_int_equal(push("train"), 2);
     assert_int_equal(pop(), 2);
-    assert_true(nvtx_is_inside());
+    assert_true(observe_is_inside());
     assert_int_equal(pop(), 1);
-    assert_false(nvtx_is_inside());
+    assert_false(observe_is_inside());
     assert_int_equal(pop(), 0);
     assert_true(pop() < 0); /* one too many */
     assert_int_equal(push("train"), 0);
-    assert_true(nvtx_is_inside());
+    assert_true(observe_is_inside());
     assert_int_equal(pop(), 0);
-    assert_false(nvtx_is_inside());
+    assert_false(observe_is_inside());
 }
 
 static void deep_ranges(void **state)
@@ -95,11 +96,11 @@ static void deep_ranges(void **state)
     for (int i = 0; i < 100; i++) {
         assert_int_equal(push(i == 80 ? "train" : "layer"), i);
     }
-    assert_false(nvtx_is_inside()); /* too deep to be remembered */
+    assert_false(observe_is_inside()); /* too deep to be remembered */
     for (int i = 99; i >= 0; i--) {
         assert_int_equal(pop(), i);
     }
-    assert_false(nvtx_is_inside());
+    assert_false(observe_is_inside());
 }
 
 static void ranges_with_ids(void **state)
@@ -108,11 +109,36 @@ static void ranges_with_ids(void **state)
     void (*end)(uint64_t) = (void (*)(uint64_t))slots[1][7];
     uint64_t other = start("other"), window = start("train");
     assert_true(other != 0 && window != 0 && other != window);
-    assert_true(nvtx_is_inside());
+    assert_true(observe_is_inside());
     end(other);
-    assert_true(nvtx_is_inside());
+    assert_true(observe_is_inside());
     end(window);
-    assert_false(nvtx_is_inside());
+    assert_false(observe_is_inside());
+}
+
+/* Whoever is in a window is inside, whatever other threads leave at that moment. */
+static void *in_and_out(void *outside)
+{
+    for (int i = 0; i < 20000; i++) {
+        push("train");
+        *(int *)outside += !observe_is_inside();
+        pop();
+    }
+    return NULL;
+}
+
+static void two_threads(void **state)
+{
+    int outside[2] = {0, 0};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, in_and_out, &outside[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(outside[0] + outside[1], 0);
+    assert_false(observe_is_inside());
 }
 
 /* A plan with the window `train` in a session of the test's own. */
@@ -149,10 +175,9 @@ static int remove_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_filled),
-        cmocka_unit_test(nested_ranges),
-        cmocka_unit_test(deep_ranges),
-        cmocka_unit_test(ranges_with_ids),
+        cmocka_unit_test(tables_are_filled), cmocka_unit_test(nested_ranges),
+        cmocka_unit_test(deep_ranges),       cmocka_unit_test(ranges_with_ids),
+        cmocka_unit_test(two_threads),
     };
     return cmocka_run_group_tests(tests, make_session, remove_session);
 }

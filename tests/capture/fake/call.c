@@ -35,6 +35,18 @@ static void initialise(void)
     is_initialising = false;
 }
 
+static pthread_mutex_t driver = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void fake_lock_driver(void)
+{
+    pthread_mutex_lock(&driver);
+}
+
+void fake_unlock_driver(void)
+{
+    pthread_mutex_unlock(&driver);
+}
+
 void fake_enter(struct fake_call *call, uint32_t domain, uint32_t id, const char *name,
                 const void *params, const char *symbol)
 {

@@ -21,6 +21,7 @@ struct fake_context *fake_current(void)
 /* Its streams are told before it is, and one of those is the legacy default stream. */
 static void fill(struct fake_context *context)
 {
+    fake_lock_driver();
     fake_tell_context(SANITIZER_CONTEXT_CREATION_STARTING, context);
     struct fake_stream *streams[FAKE_INTERNAL];
     for (int i = 0; i < FAKE_INTERNAL; i++) {
@@ -37,6 +38,7 @@ static void fill(struct fake_context *context)
                                          .visibility = SANITIZER_VISIBLE_GLOBAL};
     fake_tell(SANITIZER_RESOURCE, SANITIZER_DEVICE_MEMORY_ALLOC, &data);
     fake_tell_context(SANITIZER_CONTEXT_CREATION_FINISHED, context);
+    fake_unlock_driver();
 }
 
 static void empty(struct fake_context *context)

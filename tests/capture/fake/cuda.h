@@ -35,6 +35,12 @@ struct fake_kernel {
 /* Nothing runs by itself from here on, until fake_release. */
 void fake_hold(void);
 void fake_release(void);
+/* Host functions run on a thread of the driver before the call that submits them returns, as they
+ * do where their stream has nothing else to do. */
+void fake_overtake(void);
+/* Called by every copy to the device of the sanitizer library, before it looks at its stream: what
+ * other threads do meanwhile. */
+void fake_on_copy(void (*hook)(CUstream stream));
 /* The next driver call that submits or allocates fails with `code`, and tells nobody. */
 void fake_fail(int code);
 /* All calls fail with `code` from here on, as after a device fault. */

@@ -85,6 +85,13 @@ void fake_tell_context(uint32_t id, struct fake_context *context);
 void fake_tell_event(uint32_t id, struct fake_event *event, struct fake_context *context,
                      struct fake_stream *stream);
 
+/* The driver's own lock, which a thread holds across the callbacks of launches, of modules and of
+ * the lives of contexts and streams, and inside of every function of the sanitizer library that
+ * touches the device. A subscriber that holds a lock of its own across such a function, and takes
+ * the same one in a callback, may hang; a thread sanitizer sees that without the accident. */
+void fake_lock_driver(void);
+void fake_unlock_driver(void);
+
 /* -- objects ------------------------------------------------------------------------------------*/
 
 extern pthread_mutex_t fake_lock;
@@ -97,6 +104,8 @@ CUstream fake_handle(const struct fake_stream *stream); /* the driver's, NULL fo
 struct fake_stream *fake_new_stream(struct fake_context *context, bool is_default,
                                     unsigned int flags);
 void fake_end_stream(struct fake_stream *stream);
+/* Ends the process where a stream is destroyed, or is being captured: nothing may be put there. */
+void fake_must_live(const struct fake_stream *stream);
 void fake_end_context_streams(struct fake_context *context);
 struct fake_event *fake_event(CUevent argument, int *error);
 void fake_end_context_events(struct fake_context *context);

@@ -35,8 +35,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t argument, int mode)
     int result = fake_failure();
     struct fake_stream *stream = result ? NULL : fake_stream(argument, false, &result);
     if (!result) {
-        stream->capture = calloc(1, sizeof(*stream->capture));
-        stream->capture->last = &stream->capture->first;
+        struct fake_graph *graph = calloc(1, sizeof(*graph));
+        graph->last = &graph->first;
+        pthread_mutex_lock(&fake_lock);
+        stream->capture = graph;
+        pthread_mutex_unlock(&fake_lock);
     }
     return fake_exit(&call, fake_exit(&inner, result));
 }
@@ -55,9 +58,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t argument, cudaGraph_t *graph)
     if (!result) {
         *graph = (CUgraph)stream->capture;
         struct fake_graph *ended = stream->capture;
+        pthread_mutex_lock(&fake_lock);
         for (struct fake_stream *other = stream->context->streams; other; other = other->next) {
             other->capture = other->capture == ended ? NULL : other->capture;
         }
+        pthread_mutex_unlock(&fake_lock);
     }
     return fake_exit(&call, fake_exit(&inner, result));
 }

@@ -139,8 +139,8 @@ static void copy_arguments(const struct request *request, char *to, size_t room)
     }
 }
 
-/* The part inside the driver. */
-static int launch(const struct request *request)
+/* The part inside the driver's lock. */
+static int launch_locked(const struct request *request)
 {
     int result = fake_failure();
     struct cuda_dim3 grid = request->grid, block = request->block;
@@ -180,6 +180,14 @@ static int launch(const struct request *request)
     fake_submit(stream, &item);
     fake_tell(SANITIZER_LAUNCH, SANITIZER_LAUNCH_END, &data);
     return 0;
+}
+
+static int launch(const struct request *request)
+{
+    fake_lock_driver();
+    int result = launch_locked(request);
+    fake_unlock_driver();
+    return result;
 }
 
 static int driver_launch(uint32_t id, const char *name, const struct request *request)

@@ -4,6 +4,7 @@
  * more in the middle, and callbacks that came with it may be enabled. */
 #include "capture/fake/fake.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,12 +177,18 @@ bool fake_is_patched(uint32_t instruction)
 
 uint32_t sanitizerAddPatchesFromFile(const char *path, CUcontext context)
 {
-    return access(path, R_OK) == 0 ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    fake_lock_driver();
+    uint32_t result = access(path, R_OK) == 0 ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    fake_unlock_driver();
+    return result;
 }
 
 uint32_t sanitizerAddPatches(const void *image, CUcontext context)
 {
-    return image ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    fake_lock_driver();
+    uint32_t result = image ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
+    fake_unlock_driver();
+    return result;
 }
 
 uint32_t sanitizerPatchInstructions(uint32_t instruction, CUmodule module,
@@ -191,29 +198,37 @@ uint32_t sanitizerPatchInstructions(uint32_t instruction, CUmodule module,
         getenv("FAKE_STRANGE_PATCHES")) { /* they hold no function of that name */
         return SANITIZER_INVALID_PARAMETER;
     }
+    fake_lock_driver();
     wanted[instruction] = true;
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
 /* Without instructions that were named since the last time it does nothing, and says it is well. */
 uint32_t sanitizerPatchModule(CUmodule module)
 {
+    fake_lock_driver();
     for (size_t i = 0; i < INSTRUCTIONS; i++) {
         patched[i] |= wanted[i];
         wanted[i] = false;
     }
+    fake_unlock_driver();
     return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
 }
 
 uint32_t sanitizerUnpatchModule(CUmodule module)
 {
+    fake_lock_driver();
     memset(patched, 0, sizeof(patched));
+    fake_unlock_driver();
     return module ? SANITIZER_OK : SANITIZER_INVALID_PARAMETER;
 }
 
 uint32_t sanitizerSetCallbackData(CUfunction function, const void *user)
 {
+    fake_lock_driver();
     fake_set_function_user(function, user);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -223,7 +238,9 @@ uint32_t sanitizerSetLaunchCallbackData(struct sanitizer_launch *launch, CUfunct
     if (!launch || !function) {
         return SANITIZER_INVALID_PARAMETER;
     }
+    fake_lock_driver();
     fake_set_launch_user(launch, user);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -236,16 +253,20 @@ uint32_t sanitizerSetDeviceGraphData(CUgraphExec graph, struct sanitizer_stream 
 uint32_t sanitizerGetFunctionPcAndSize(CUmodule module, const char *function, uint64_t *pc,
                                        uint64_t *size)
 {
+    fake_lock_driver();
     *pc = UINT64_C(0x700000000000) + fake_index_of_name(function) * 4096;
     *size = 256;
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
 uint32_t sanitizerGetCallbackPcAndSize(CUcontext context, const char *device_function, uint64_t *pc,
                                        uint64_t *size)
 {
+    fake_lock_driver();
     *pc = UINT64_C(0x710000000000);
     *size = 4096;
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -260,25 +281,33 @@ uint32_t sanitizerGetFunctionLoadedStatus(CUfunction function, uint32_t *status)
 
 uint32_t sanitizerAlloc(CUcontext context, void **pointer, size_t size)
 {
+    fake_lock_driver();
     *pointer = fake_allocate(size);
+    fake_unlock_driver();
     return *pointer ? SANITIZER_OK : SANITIZER_OUT_OF_MEMORY;
 }
 
 uint32_t sanitizerAllocHost(CUcontext context, void **pointer, size_t size)
 {
+    fake_lock_driver();
     *pointer = calloc(1, size);
+    fake_unlock_driver();
     return *pointer ? SANITIZER_OK : SANITIZER_OUT_OF_MEMORY;
 }
 
 uint32_t sanitizerFree(CUcontext context, void *pointer)
 {
+    fake_lock_driver();
     fake_release_block(pointer);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
 uint32_t sanitizerFreeHost(CUcontext context, void *pointer)
 {
+    fake_lock_driver();
     free(pointer);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -299,34 +328,50 @@ __attribute__((no_sanitize_thread)) static void move(void *to, const void *from,
 
 static void run_internal_copy(struct fake_item *item)
 {
-    void *source = (void *)(uintptr_t)item->copy.source;
-    move((void *)(uintptr_t)item->copy.destination, source, item->copy.size);
-    free(source);
+    move((void *)(uintptr_t)item->copy.destination, (void *)(uintptr_t)item->copy.source,
+         item->copy.size);
 }
 
-/* In its place of the stream: behind what is in flight there. */
+static void (*_Atomic on_copy)(CUstream stream);
+
+void fake_on_copy(void (*hook)(CUstream stream))
+{
+    atomic_store(&on_copy, hook);
+}
+
+/* In its place of the stream: behind what is in flight there. Only then is the source read: the API
+ * promises no earlier moment. */
 uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_t size,
                                           struct sanitizer_stream *stream)
 {
     struct fake_stream *there = (struct fake_stream *)stream;
+    void (*hook)(CUstream) = atomic_load(&on_copy);
+    if (hook && there) {
+        hook(fake_handle(there));
+    }
+    fake_lock_driver();
+    if (there) {
+        fake_must_live(there);
+    }
     if (there && !fake_done(there->last)) {
-        void *staged = malloc(size); /* the caller may use its memory again */
-        move(staged, source, size);
         struct fake_item item = {.run = run_internal_copy,
-                                 .copy = {.source = (uintptr_t)staged,
+                                 .copy = {.source = (uintptr_t)source,
                                           .destination = (uintptr_t)destination,
                                           .size = size}};
         fake_submit(there, &item);
     } else {
         move(destination, source, size);
     }
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
 uint32_t sanitizerMemcpyDeviceToHost(void *destination, void *source, size_t size,
                                      struct sanitizer_stream *stream)
 {
+    fake_lock_driver();
     move(destination, source, size);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -344,7 +389,9 @@ __attribute__((no_sanitize_thread)) static void fill(void *pointer, int value, s
 
 uint32_t sanitizerMemset(void *pointer, int value, size_t size, struct sanitizer_stream *stream)
 {
+    fake_lock_driver();
     fill(pointer, value, size);
+    fake_unlock_driver();
     return SANITIZER_OK;
 }
 
@@ -364,8 +411,10 @@ uint32_t sanitizerGetStream(struct sanitizer_stream *handle, CUstream *stream)
 uint32_t sanitizerGetStreamHandle(CUcontext context, CUstream stream,
                                   struct sanitizer_stream **handle)
 {
+    fake_lock_driver();
     int error = 0;
     struct fake_stream *found = fake_stream(stream, false, &error);
     *handle = (struct sanitizer_stream *)found;
+    fake_unlock_driver();
     return error ? SANITIZER_INVALID_PARAMETER : SANITIZER_OK;
 }

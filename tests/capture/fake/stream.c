@@ -4,6 +4,8 @@
  */
 #include "capture/fake/fake.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +52,9 @@ struct fake_stream *fake_new_stream(struct fake_context *context, bool is_defaul
 
 void fake_end_stream(struct fake_stream *stream)
 {
+    fake_lock_driver();
     fake_tell_stream(SANITIZER_STREAM_DESTROY_STARTING, stream);
+    fake_unlock_driver();
     fake_wait(stream->last);
     fake_tell_stream(SANITIZER_STREAM_DESTROY_FINISHED, stream);
     pthread_mutex_lock(&fake_lock);
@@ -64,6 +68,22 @@ void fake_end_stream(struct fake_stream *stream)
     stream->next = free_streams;
     free_streams = stream;
     pthread_mutex_unlock(&fake_lock);
+}
+
+void fake_must_live(const struct fake_stream *stream)
+{
+    pthread_mutex_lock(&fake_lock);
+    const struct fake_stream *freed = free_streams;
+    while (freed && freed != stream) {
+        freed = freed->next;
+    }
+    bool is_captured = !freed && stream->capture;
+    pthread_mutex_unlock(&fake_lock);
+    if (freed || is_captured) {
+        fprintf(stderr, "fake driver: put into a stream that is %s\n",
+                freed ? "destroyed" : "being captured");
+        abort();
+    }
 }
 
 void fake_end_context_streams(struct fake_context *context)
@@ -265,6 +285,31 @@ static void run_host(struct fake_item *item)
     }
 }
 
+static atomic_bool overtakes;
+
+void fake_overtake(void)
+{
+    atomic_store(&overtakes, true);
+}
+
+static void *run_early(void *item)
+{
+    run_host(item);
+    return NULL;
+}
+
+static void submit_host(struct fake_stream *stream, struct fake_item *item)
+{
+    pthread_t thread;
+    item->stream = stream;
+    if (atomic_load(&overtakes) && fake_done(stream->last) &&
+        pthread_create(&thread, NULL, run_early, item) == 0) {
+        pthread_join(thread, NULL);
+        item->run = NULL;
+    }
+    fake_submit(stream, item);
+}
+
 /* The subscriber may have put another function into `params` at the entry: read afterwards. */
 static int launch_host(uint32_t id, const char *name, struct cuda_host_func_params *params,
                        bool per_thread)
@@ -277,7 +322,7 @@ static int launch_host(uint32_t id, const char *name, struct cuda_host_func_para
         struct fake_item item = {
             .run = run_host, .host = params->function, .host_user = params->user};
         if (!fake_capture(stream, SANITIZER_NODE_HOST, &item, NULL)) {
-            fake_submit(stream, &item);
+            submit_host(stream, &item);
         }
     }
     return fake_exit(&call, result);
