@@ -1,10 +1,10 @@
-/* Walks the sections of a cubin and the instructions of its functions.
- *
- * Every offset is checked against the size of the file. Naive model: disassemble, look for names of
- * operations. Cost: one load and a table look-up for each instruction, once per module. */
+/* Walks the sections of a cubin and the instructions of its functions. Naive model: disassemble,
+ * look for names of operations. Cost: one load and a table look-up for each instruction, once per
+ * module. */
 #include "capture/observe_cubin.h"
 
-#include <elf.h>
+#include "base/elf_file.h"
+
 #include <string.h>
 
 #define INSTRUCTION_BYTES 16u
@@ -44,54 +44,6 @@ static const uint16_t directions[] = {CUBIN_BULK_READ | CUBIN_BULK_WRITE, CUBIN_
 #define SYMBOL_IS_MANAGED 0x04u
 #define SYMBOL_IS_ENTRY   0x10u /* in the last byte of a symbol's properties: of a kernel */
 
-struct cubin {
-    const unsigned char *bytes;
-    size_t size;
-    const Elf64_Ehdr *header;
-    const Elf64_Shdr *sections;
-    const char *names;
-    uint64_t names_size;
-};
-
-static bool lies_inside(const struct cubin *cubin, uint64_t at, uint64_t size)
-{
-    return at <= cubin->size && size <= cubin->size - at;
-}
-
-/* The name of a section, "" where there is none. */
-static const char *name_of(const struct cubin *cubin, const Elf64_Shdr *section)
-{
-    uint64_t at = section->sh_name;
-    if (at >= cubin->names_size ||
-        !memchr(cubin->names + at, '\0', (size_t)(cubin->names_size - at))) {
-        return "";
-    }
-    return cubin->names + at;
-}
-
-static bool open_cubin(struct cubin *cubin, const void *bytes, size_t size)
-{
-    const Elf64_Ehdr *header = bytes;
-    cubin->bytes = bytes;
-    cubin->size = size;
-    if ((uintptr_t)bytes % 8 != 0 || size < sizeof *header ||
-        memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_shentsize != sizeof(Elf64_Shdr) ||
-        header->e_shoff % 8 != 0 || header->e_shstrndx >= header->e_shnum ||
-        !lies_inside(cubin, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))) {
-        return false;
-    }
-    cubin->header = header;
-    cubin->sections = (const void *)(cubin->bytes + header->e_shoff);
-    const Elf64_Shdr *names = &cubin->sections[header->e_shstrndx];
-    if (!lies_inside(cubin, names->sh_offset, names->sh_size)) {
-        return false;
-    }
-    cubin->names = (const char *)cubin->bytes + names->sh_offset;
-    cubin->names_size = names->sh_size;
-    return true;
-}
-
 static unsigned flags_of_code(const unsigned char *code, uint64_t size)
 {
     uint16_t table[OPERATION_MASK + 1] = {0};
@@ -113,51 +65,41 @@ static unsigned flags_of_code(const unsigned char *code, uint64_t size)
 }
 
 /* Whether the code of section `text` is a kernel: a symbol says so. */
-static bool is_entry(const struct cubin *cubin, const Elf64_Shdr *symbols, unsigned text)
+static bool is_entry(const struct elf_file *file, const Elf64_Shdr *symbols, unsigned text)
 {
-    const Elf64_Sym *all = (const void *)(cubin->bytes + symbols->sh_offset);
-    for (uint64_t i = 0; i < symbols->sh_size / sizeof *all; i++) {
-        if (all[i].st_shndx == text && ELF64_ST_TYPE(all[i].st_info) == STT_FUNC &&
-            all[i].st_other & SYMBOL_IS_ENTRY) {
+    Elf64_Sym symbol;
+    for (uint64_t i = 0; elf_file_symbol(file, symbols, i, &symbol); i++) {
+        if (symbol.st_shndx == text && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            symbol.st_other & SYMBOL_IS_ENTRY) {
             return true;
         }
     }
     return false;
 }
 
-static const Elf64_Shdr *find_symbols(const struct cubin *cubin)
-{
-    for (unsigned i = 0; i < cubin->header->e_shnum; i++) {
-        const Elf64_Shdr *section = &cubin->sections[i];
-        if (section->sh_type == SHT_SYMTAB && section->sh_offset % 8 == 0 &&
-            lies_inside(cubin, section->sh_offset, section->sh_size)) {
-            return section;
-        }
-    }
-    return NULL;
-}
-
 bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
                 bool (*take)(void *self, const struct cubin_function *function), void *self)
 {
-    struct cubin cubin;
+    struct elf_file file;
+    Elf64_Shdr symbols, section;
     memset(facts, 0, sizeof *facts);
-    if (!open_cubin(&cubin, bytes, size)) {
+    if (!elf_file_open(&file, bytes, size)) {
         return false;
     }
-    const Elf64_Shdr *symbols = find_symbols(&cubin);
-    for (unsigned i = 0; i < cubin.header->e_shnum; i++) {
-        const Elf64_Shdr *section = &cubin.sections[i];
-        const char *name = name_of(&cubin, section);
+    const bool has_symbols = elf_file_find_type(&file, SHT_SYMTAB, &symbols);
+    for (unsigned i = 0; i < file.header.e_shnum; i++) {
+        if (!elf_file_section(&file, i, &section)) {
+            return false;
+        }
+        const char *name = elf_file_name(&file, &section);
         facts->has_lines = facts->has_lines || strcmp(name, ".debug_line") == 0;
-        if (strncmp(name, TEXT, sizeof TEXT - 1) != 0 || section->sh_type != SHT_PROGBITS ||
-            !lies_inside(&cubin, section->sh_offset, section->sh_size)) {
+        if (strncmp(name, TEXT, sizeof TEXT - 1) != 0 || section.sh_type != SHT_PROGBITS) {
             continue;
         }
         struct cubin_function function = {
-            .name = name + sizeof TEXT - 1, .section = i, .size = section->sh_size};
-        function.flags = flags_of_code(cubin.bytes + section->sh_offset, section->sh_size);
-        function.is_kernel = !symbols || is_entry(&cubin, symbols, i);
+            .name = name + sizeof TEXT - 1, .section = i, .size = section.sh_size};
+        function.flags = flags_of_code(elf_file_bytes(&file, &section), section.sh_size);
+        function.is_kernel = !has_symbols || is_entry(&file, &symbols, i);
         if (strncmp(function.name, DEVICE_LAUNCH, sizeof DEVICE_LAUNCH - 1) == 0) {
             function.flags |= CUBIN_LAUNCHES;
         }
@@ -169,21 +111,6 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
         }
     }
     return true;
-}
-
-/* The name of a symbol, NULL where it has none. */
-static const char *symbol_name(const struct cubin *cubin, const Elf64_Shdr *symbols, uint32_t at)
-{
-    const Elf64_Shdr *strings;
-    if (symbols->sh_link >= cubin->header->e_shnum) {
-        return NULL;
-    }
-    strings = &cubin->sections[symbols->sh_link];
-    if (!lies_inside(cubin, strings->sh_offset, strings->sh_size) || at >= strings->sh_size) {
-        return NULL;
-    }
-    const char *name = (const char *)cubin->bytes + strings->sh_offset + at;
-    return *name && memchr(name, '\0', (size_t)(strings->sh_size - at)) ? name : NULL;
 }
 
 /* What a variable of this section is declared as; NULL: the section holds none. */
@@ -199,22 +126,23 @@ bool cubin_read_variables(const void *bytes, size_t size,
                           bool (*take)(void *self, const struct cubin_variable *variable),
                           void *self)
 {
-    struct cubin cubin;
-    const Elf64_Shdr *symbols;
-    if (!open_cubin(&cubin, bytes, size) || !(symbols = find_symbols(&cubin))) {
+    struct elf_file file;
+    Elf64_Shdr symbols, names, section;
+    Elf64_Sym symbol;
+    if (!elf_file_open(&file, bytes, size) || !elf_file_find_type(&file, SHT_SYMTAB, &symbols) ||
+        !elf_file_section(&file, symbols.sh_link, &names)) {
         return false;
     }
-    const Elf64_Sym *all = (const void *)(cubin.bytes + symbols->sh_offset);
-    for (uint64_t i = 0; i < symbols->sh_size / sizeof *all; i++) {
-        const char *section = all[i].st_shndx < cubin.header->e_shnum
-                                  ? name_of(&cubin, &cubin.sections[all[i].st_shndx])
-                                  : "";
-        const struct cubin_variable variable = {.name =
-                                                    symbol_name(&cubin, symbols, all[i].st_name),
-                                                .space = space_of(section, all[i].st_other),
-                                                .size = all[i].st_size};
-        if (ELF64_ST_TYPE(all[i].st_info) == STT_OBJECT && variable.size > 0 && variable.name &&
-            variable.space && !take(self, &variable)) {
+    for (uint64_t i = 0; elf_file_symbol(&file, &symbols, i, &symbol); i++) {
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0 ||
+            !elf_file_section(&file, symbol.st_shndx, &section)) {
+            continue;
+        }
+        const struct cubin_variable variable = {
+            .name = elf_file_text(&file, &names, symbol.st_name),
+            .space = space_of(elf_file_name(&file, &section), symbol.st_other),
+            .size = symbol.st_size};
+        if (variable.name && *variable.name && variable.space && !take(self, &variable)) {
             break;
         }
     }

@@ -1,6 +1,6 @@
 /* Reads sections, symbols and relocations of a cubin, and asks cubin_lines.c for its line table.
  *
- * Invariant: no byte outside the file is looked at, whatever its tables say. Rows are sorted by
+ * Invariant: base/elf_file.h looks at no byte outside of the file. Rows are sorted by
  * section and offset; a row holds up to the next one of its section. Cost: one pass over the line
  * table when a cubin is opened, O(log rows) a question and one pass over the symbols. */
 #include "symbol/cubin.h"
@@ -8,10 +8,10 @@
 #include "symbol/cubin_lines.h"
 #include "symbol/demangle.h"
 
+#include "base/elf_file.h"
 #include "base/file.h"
 #include "base/mem.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,82 +31,6 @@ struct cubin {
     VEC(struct symbol) symbols; /* functions */
 };
 
-/* The file while it is read. */
-struct image {
-    const unsigned char *bytes;
-    size_t size;
-    Elf64_Ehdr header;
-    Elf64_Shdr names; /* section of section names */
-};
-
-static bool lies_inside(const struct image *image, uint64_t offset, uint64_t size)
-{
-    return offset <= image->size && size <= image->size - offset;
-}
-
-static bool section_at(const struct image *image, uint32_t number, Elf64_Shdr *section)
-{
-    const uint64_t offset = image->header.e_shoff + (uint64_t)number * sizeof *section;
-    if (number >= image->header.e_shnum || offset < image->header.e_shoff ||
-        !lies_inside(image, offset, sizeof *section)) {
-        return false;
-    }
-    memcpy(section, image->bytes + offset, sizeof *section);
-    return section->sh_type == SHT_NOBITS ||
-           lies_inside(image, section->sh_offset, section->sh_size);
-}
-
-/* The NUL-terminated text at `at` in a section of strings; NULL when it has no end there. */
-static const char *text_at(const struct image *image, const Elf64_Shdr *strings, uint64_t at)
-{
-    const char *text;
-    if (strings->sh_type == SHT_NOBITS || at >= strings->sh_size) {
-        return NULL;
-    }
-    text = (const char *)image->bytes + strings->sh_offset + at;
-    return memchr(text, '\0', strings->sh_size - at) ? text : NULL;
-}
-
-/* Finds a section by name; false when there is none. */
-static bool find_section(const struct image *image, const char *name, Elf64_Shdr *section)
-{
-    for (uint32_t i = 0; i < image->header.e_shnum; i++) {
-        const char *text;
-        if (section_at(image, i, section) &&
-            (text = text_at(image, &image->names, section->sh_name)) && strcmp(text, name) == 0 &&
-            section->sh_type != SHT_NOBITS) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool open_image(struct image *image, const void *bytes, size_t size)
-{
-    image->bytes = bytes;
-    image->size = size;
-    if (size < sizeof image->header) {
-        return false;
-    }
-    memcpy(&image->header, bytes, sizeof image->header);
-    return memcmp(image->header.e_ident, ELFMAG, SELFMAG) == 0 &&
-           image->header.e_ident[EI_CLASS] == ELFCLASS64 &&
-           image->header.e_ident[EI_DATA] == ELFDATA2LSB &&
-           image->header.e_machine == CUBIN_MACHINE &&
-           image->header.e_shentsize == sizeof(Elf64_Shdr) &&
-           section_at(image, image->header.e_shstrndx, &image->names);
-}
-
-static bool symbol_at(const struct image *image, const Elf64_Shdr *table, uint64_t number,
-                      Elf64_Sym *symbol)
-{
-    if (number >= table->sh_size / sizeof *symbol) {
-        return false;
-    }
-    memcpy(symbol, image->bytes + table->sh_offset + number * sizeof *symbol, sizeof *symbol);
-    return true;
-}
-
 /* "$kernel$function" is a function that stands in the section of a kernel, "function$1" one with a
  * section of its own. The plain name, demangled; NULL when out of memory. */
 static char *own_name(const char *name)
@@ -118,15 +42,16 @@ static char *own_name(const char *name)
     return text;
 }
 
-static bool add_symbols(struct cubin *cubin, const struct image *image)
+static bool add_symbols(struct cubin *cubin, const struct elf_file *file)
 {
     Elf64_Shdr table, strings;
     Elf64_Sym symbol;
-    if (!find_section(image, ".symtab", &table) || !section_at(image, table.sh_link, &strings)) {
+    if (!elf_file_find(file, ".symtab", &table) ||
+        !elf_file_section(file, table.sh_link, &strings)) {
         return true;
     }
-    for (uint64_t i = 0; symbol_at(image, &table, i, &symbol); i++) {
-        const char *name = text_at(image, &strings, symbol.st_name);
+    for (uint64_t i = 0; elf_file_symbol(file, &table, i, &symbol); i++) {
+        const char *name = elf_file_text(file, &strings, symbol.st_name);
         struct symbol function = {symbol.st_shndx, symbol.st_value,
                                   symbol.st_value + symbol.st_size, NULL};
         if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !name || function.end <= function.begin) {
@@ -143,20 +68,20 @@ static bool add_symbols(struct cubin *cubin, const struct image *image)
 
 /* Tells the line table which functions the addresses in it are of, by one section of relocations
  * of `entry` bytes each. */
-static bool add_relocations(struct cubin *cubin, const struct image *image, const char *name,
+static bool add_relocations(struct cubin *cubin, const struct elf_file *file, const char *name,
                             size_t entry)
 {
     Elf64_Shdr relocations, table;
-    if (!find_section(image, name, &relocations) ||
-        !section_at(image, relocations.sh_link, &table) || table.sh_type == SHT_NOBITS) {
+    if (!elf_file_find(file, name, &relocations) ||
+        !elf_file_section(file, relocations.sh_link, &table)) {
         return true;
     }
     for (uint64_t i = 0; i < relocations.sh_size / entry; i++) {
         Elf64_Rela rela = {0};
         Elf64_Sym symbol;
-        memcpy(&rela, image->bytes + relocations.sh_offset + i * entry, entry);
+        memcpy(&rela, elf_file_bytes(file, &relocations) + i * entry, entry);
         if (ELF64_R_TYPE(rela.r_info) == ADDRESS_64 &&
-            symbol_at(image, &table, ELF64_R_SYM(rela.r_info), &symbol) &&
+            elf_file_symbol(file, &table, ELF64_R_SYM(rela.r_info), &symbol) &&
             !cubin_lines_relocate(&cubin->lines, rela.r_offset, symbol.st_shndx,
                                   symbol.st_value + (uint64_t)rela.r_addend)) {
             return false;
@@ -167,22 +92,22 @@ static bool add_relocations(struct cubin *cubin, const struct image *image, cons
 
 struct cubin *cubin_read(const void *bytes, size_t size)
 {
-    struct image image = {0};
+    struct elf_file file;
     Elf64_Shdr lines;
     struct cubin *cubin;
     bool good;
-    if (!open_image(&image, bytes, size)) {
+    if (!elf_file_open(&file, bytes, size) || file.header.e_machine != CUBIN_MACHINE) {
         return NULL;
     }
     cubin = mem_zalloc(1, sizeof *cubin);
     if (!cubin) {
         return NULL;
     }
-    good = add_symbols(cubin, &image) &&
-           add_relocations(cubin, &image, ".rela.debug_line", sizeof(Elf64_Rela)) &&
-           add_relocations(cubin, &image, ".rel.debug_line", sizeof(Elf64_Rel));
-    if (good && find_section(&image, ".debug_line", &lines)) {
-        good = cubin_lines_read(&cubin->lines, image.bytes + lines.sh_offset, lines.sh_size);
+    good = add_symbols(cubin, &file) &&
+           add_relocations(cubin, &file, ".rela.debug_line", sizeof(Elf64_Rela)) &&
+           add_relocations(cubin, &file, ".rel.debug_line", sizeof(Elf64_Rel));
+    if (good && elf_file_find(&file, ".debug_line", &lines)) {
+        good = cubin_lines_read(&cubin->lines, elf_file_bytes(&file, &lines), lines.sh_size);
     }
     if (!good) {
         cubin_close(cubin);
