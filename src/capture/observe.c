@@ -38,6 +38,7 @@ static struct {
 static _Thread_local struct {
     struct pool *pool; /* acquired for the last launch; or NULL */
     uint64_t user;     /* of that launch, which has begun; 0: none has */
+    bool waits_first;  /* its kernel */
     uint32_t stream;   /* that wants a mark behind the launch of this call, or POOL_STREAMS */
     CUcontext joining; /* that the call may wait for; launches there were before it */
     uint64_t below;
@@ -272,10 +273,12 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch)
 {
     bool is_new = false;
+    own.waits_first = false;
     if (observer.accesses == SSAN_accesses_OFF) {
         return false;
     }
     struct observed_kernel *kernel = observe_kernel_find(launch, name, &is_new);
+    own.waits_first = kernel && kernel->waits_first;
     if (is_new && observer.accesses == SSAN_accesses_EXACT) {
         set_default(launch->function);
     }
@@ -300,6 +303,11 @@ void observe_launch_end(void)
     if (own.stream >= POOL_STREAMS) {
         release_own();
     }
+}
+
+bool observe_waits_first(void)
+{
+    return own.waits_first;
 }
 
 void observe_graph_node(const struct sanitizer_graph_node_data *node)

@@ -46,6 +46,9 @@ void observe_before_launch(CUcontext context);
  * False: the launch is not observed, the caller ends the operation. */
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch);
 void observe_launch_end(void);
+/* Whether the kernel that the calling thread has launched last waits for those before it in its
+ * stream before it accesses anything (observe_cubin.h); false: that is not known. */
+bool observe_waits_first(void);
 /* A kernel node of a graph launch, which has no operation of its own. */
 void observe_graph_node(const struct sanitizer_graph_node_data *node);
 

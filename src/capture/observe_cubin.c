@@ -64,6 +64,48 @@ static unsigned flags_of_code(const unsigned char *code, uint64_t size)
     return flags;
 }
 
+/* Operations that neither access memory but constants, nor branch, nor end: what compilers put
+ * before the wait. Their numbers are those that nvdisasm of CUDA 13.0 shows for 9.0 and 10.0. */
+static const uint16_t harmless[] = {
+    /* MOV P2R R2P CS2R VOTE SEL FSEL FMNMX */
+    0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x008, 0x009,
+    /* FSETP ISETP IADD3 LEA LOP3 IABS PRMT IMNMX */
+    0x00b, 0x00c, 0x010, 0x011, 0x012, 0x013, 0x016, 0x017,
+    /* SHF SGXT BMSK PLOP3 FMUL FADD FFMA IMAD IMAD.WIDE IMAD.HI */
+    0x019, 0x01a, 0x01b, 0x01c, 0x020, 0x021, 0x023, 0x024, 0x025, 0x027,
+    /* PREEXIT ELECT I2FP UMOV UPLOP3 ULDC FLO I2F */
+    0x02d, 0x02f, 0x045, 0x082, 0x09c, 0x0b9, 0x100, 0x106,
+    /* MUFU POPC NOP S2R BSSY WARPSYNC LDC LDCU S2UR REDUX */
+    0x108, 0x109, 0x118, 0x119, 0x145, 0x148, 0x182, 0x1ac, 0x1c3, 0x1c4};
+#define OPERATION_WAIT 0x02eu /* ACQBULK */
+#define PREDICATE_TRUE 7u     /* bits 12 to 15 */
+
+static bool is_harmless(unsigned operation)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
+        if (harmless[i] == operation) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cubin_waits_first(const unsigned char *code, uint64_t size)
+{
+    for (uint64_t at = 0; at + INSTRUCTION_BYTES <= size; at += INSTRUCTION_BYTES) {
+        uint64_t low;
+        memcpy(&low, code + at, sizeof low);
+        unsigned operation = (unsigned)low & OPERATION_MASK;
+        if (operation == OPERATION_WAIT) {
+            return (low >> 12 & 15) == PREDICATE_TRUE;
+        }
+        if (!is_harmless(operation)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* Whether the code of section `text` is a kernel: a symbol says so. */
 static bool is_entry(const struct elf_file *file, const Elf64_Shdr *symbols, unsigned text)
 {
@@ -99,6 +141,7 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
         struct cubin_function function = {
             .name = name + sizeof TEXT - 1, .section = i, .size = section.sh_size};
         function.flags = flags_of_code(elf_file_bytes(&file, &section), section.sh_size);
+        function.waits_first = cubin_waits_first(elf_file_bytes(&file, &section), section.sh_size);
         function.is_kernel = !has_symbols || is_entry(&file, &symbols, i);
         if (strncmp(function.name, DEVICE_LAUNCH, sizeof DEVICE_LAUNCH - 1) == 0) {
             function.flags |= CUBIN_LAUNCHES;

@@ -32,7 +32,12 @@ struct cubin_function {
     uint64_t size;    /* bytes of code */
     unsigned flags;   /* enum cubin_flag */
     bool is_kernel;
+    bool waits_first; /* see cubin_waits_first */
 };
+
+/* Whether every thread that runs this code waits for the grids before it (griddepcontrol.wait)
+ * before it can have accessed global memory, branched or ended. False where that is not known. */
+bool cubin_waits_first(const unsigned char *code, uint64_t size);
 
 struct cubin_facts {
     bool has_lines;

@@ -32,7 +32,7 @@ struct function {
     uint64_t size;
     _Atomic uint64_t pc; /* 0: not known yet */
     unsigned flags;
-    bool is_kernel;
+    bool is_kernel, waits_first;
 };
 
 struct observe_module {
@@ -82,7 +82,8 @@ static bool take_function(void *self, const struct cubin_function *found)
                           .section = found->section,
                           .size = found->size,
                           .flags = found->flags,
-                          .is_kernel = found->is_kernel};
+                          .is_kernel = found->is_kernel,
+                          .waits_first = found->waits_first};
     return map_set(&module->by_name, hash_bytes(0, found->name, strlen(found->name)),
                    module->functions.count - 1);
 }
@@ -232,6 +233,7 @@ static struct observed_kernel *create_kernel(struct observe_module *module,
     if (function) {
         kernel->is_known = module->is_read;
         kernel->flags = function->flags;
+        kernel->waits_first = function->waits_first;
         kernel->size = function->size;
         kernel->pc = pc_of(launch->module, launch->name);
         atomic_store(&function->pc, kernel->pc);

@@ -102,11 +102,38 @@ static void damaged(void **state)
     assert_false(cubin_read("", 0, &facts, take, NULL));
 }
 
+/* Prologues as ptxas 13.0 writes them for sm_90 and sm_100. */
+static void waits(void **state)
+{
+    static const struct {
+        uint64_t code[6];
+        bool waits_first;
+    } cases[] = {
+        {{0x00000a00ff017b82, 0x0000000000007919, 0x00000000000479c3, 0x000000000000782e}, true},
+        {{0x00007200ff0577ac, 0x000000000000782d, 0x0000000407077c24, 0x000000000000782e}, true},
+        {{0x00000a00ff017b82, 0x0000000402027981, 0x000000000000782e}, false}, /* LDG */
+        {{0x00000a00ff017b82, 0x000000000000094d, 0x000000000000782e}, false}, /* @P0 EXIT */
+        {{0x00000a00ff017b82, 0x0000000000200947, 0x000000000000782e}, false}, /* @P0 BRA */
+        {{0x00000a00ff017b82, 0x000000000000082e}, false},                     /* @P0 ACQBULK */
+        {{0x00000a00ff017b82, 0x0000000000007919}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t code[12] = {0};
+        for (size_t k = 0; k < 6; k++) {
+            code[2 * k] = cases[i].code[k];
+        }
+        assert_int_equal(cubin_waits_first((const unsigned char *)code, sizeof code),
+                         cases[i].waits_first);
+    }
+    assert_false(cubin_waits_first(NULL, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations),
         cmocka_unit_test(damaged),
+        cmocka_unit_test(waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

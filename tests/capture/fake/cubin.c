@@ -63,7 +63,10 @@ static void build(void)
     image_size = sizeof(header);
     for (size_t i = 0; i < kernel_count; i++) {
         uint64_t code[CODE / 8] = {0};
-        code[2] = kernels[i]->operation;
+        for (size_t at = 0; at < CODE / 8; at += 2) {
+            code[at] = 0x7918; /* NOP */
+        }
+        code[2] = kernels[i]->operation ? kernels[i]->operation : code[2];
         size_t length = strlen(kernels[i]->name) + 1;
         align();
         sections[4 + i] = (Elf64_Shdr){.sh_name = (Elf64_Word)names_size,

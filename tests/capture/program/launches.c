@@ -38,6 +38,27 @@ int scenario_launches(void)
     return cudaDeviceSynchronize();
 }
 
+/* Kernels that may begin before the one before them has ended: one that waits for it first, and one
+ * of which that is not known. */
+int scenario_dependent(void)
+{
+    begin();
+    void *arguments[] = {&device, &second};
+    struct cuda_launch_attribute attribute = {.id = CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION};
+    attribute.value.number = 1;
+    struct cuda_runtime_launch_config config = {.grid = {1, 1, 1},
+                                                .block = {32, 1, 1},
+                                                .stream = stream,
+                                                .attributes = &attribute,
+                                                .attribute_count = 1};
+    launch(&kernel_scale, device, NULL, stream);
+    cudaLaunchKernelExC(&config, &kernel_waiting, arguments);
+    cudaLaunchKernelExC(&config, &kernel_waiting, arguments);
+    cudaStreamSynchronize(stream);
+    cudaLaunchKernelExC(&config, &kernel_scale, arguments);
+    return cudaDeviceSynchronize();
+}
+
 static void host(void *user)
 {
     *(int *)user += 1;

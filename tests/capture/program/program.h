@@ -10,10 +10,11 @@
 #include "capture/program/scenarios.def"
 #undef SCENARIO
 
-extern const struct fake_kernel kernel_scale;  /* scale(float *, int): reads and writes 32 */
-extern const struct fake_kernel kernel_add;    /* ns::add<int>(int *, int *): atomics, reads */
-extern const struct fake_kernel kernel_bytes;  /* bytes(char *): writes every second of 64 */
-extern const struct fake_kernel kernel_tensor; /* tensor(float *, float *): unseen reads */
+extern const struct fake_kernel kernel_scale;   /* scale(float *, int): reads and writes 32 */
+extern const struct fake_kernel kernel_add;     /* ns::add<int>(int *, int *): atomics, reads */
+extern const struct fake_kernel kernel_bytes;   /* bytes(char *): writes every second of 64 */
+extern const struct fake_kernel kernel_tensor;  /* tensor(float *, float *): unseen reads */
+extern const struct fake_kernel kernel_waiting; /* waiting(float *): as scale, waits first */
 
 /* Runs a scenario; its exit code, 2 when there is none of this name. */
 int program_run(const char *scenario);

@@ -41,6 +41,8 @@ const struct fake_kernel kernel_add = {"_ZN2ns3addIiEEvPT_S2_", add, {8, 8}, 0};
 const struct fake_kernel kernel_bytes = {"_Z5bytesPc", bytes, {8}, 0};
 /* A tensor-map copy reads its operand, of which no patch tells. */
 const struct fake_kernel kernel_tensor = {"_Z6tensorPfS_", NULL, {8, 8}, 0x1b4};
+/* griddepcontrol.wait. */
+const struct fake_kernel kernel_waiting = {"_Z7waitingPf", scale, {8}, 0x782e};
 
 cudaError_t launch(const struct fake_kernel *kernel, void *first, void *second, cudaStream_t stream)
 {
@@ -59,8 +61,8 @@ int program_run(const char *scenario)
 #include "capture/program/scenarios.def"
 #undef SCENARIO
     };
-    static const struct fake_kernel *const kernels[] = {&kernel_scale, &kernel_add, &kernel_bytes,
-                                                        &kernel_tensor, NULL};
+    static const struct fake_kernel *const kernels[] = {
+        &kernel_scale, &kernel_add, &kernel_bytes, &kernel_tensor, &kernel_waiting, NULL};
     fake_register(kernels);
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (!strcmp(scenario, scenarios[i].name)) {
