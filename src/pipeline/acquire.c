@@ -98,7 +98,7 @@ static struct slot *pop_free(struct ssan_pipe *pipe, const struct ssan_pipe_requ
     if (!part->first_free) {
         part->last_free = NULL;
     }
-    slot->state = SLOT_FILLING;
+    slot_set_state(slot, SLOT_FILLING);
     slot->input_room = request->input_bytes;
     slot->output_room = request->output_bytes;
     slot->batch.number = pipe->next_number++;
@@ -193,7 +193,7 @@ void ssan_pipe_abandon(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch)
     }
     pipe_give(RETURNED_HANDOVER, &slot->returned);
     pthread_mutex_lock(&pipe->lock);
-    if (slot->state == SLOT_FILLING) {
+    if (slot_state(slot) == SLOT_FILLING) {
         pipe->stats.abandoned++;
         slot_return(pipe, slot);
     }

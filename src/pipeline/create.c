@@ -36,7 +36,7 @@ static bool copy_options(struct ssan_pipe *pipe, const struct ssan_pipe_options 
     pipe->name = strdup(o->name ? o->name : "pipe");
     pipe->devices = calloc(o->device_count ? o->device_count : 1, sizeof *pipe->devices);
     if (!pipe->name || !pipe->devices) {
-        return pipe_no_memory(failure, "calloc", 0);
+        return pipe_no_memory(failure, pipe->name ? "calloc" : "strdup", 0);
     }
     if (o->device_count) {
         memcpy(pipe->devices, o->devices, o->device_count * sizeof *pipe->devices);
@@ -156,7 +156,8 @@ enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
     }
     made = calloc(1, sizeof *made);
     if (!made) {
-        return pipe_fail(err, SSAN_PIPE_NO_MEMORY, SSAN_PIPE_NO_BATCH, "pipe: out of memory");
+        (void)pipe_no_memory(&failure, "calloc", 0);
+        return pipe_fail_call(err, &failure, "pipe");
     }
     ok = copy_options(made, options, &failure) && lay_out(made, &failure);
     has_locks = ok && make_locks(made, &failure);

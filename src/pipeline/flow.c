@@ -34,7 +34,7 @@ static unsigned count_unpublished(const struct ssan_pipe *pipe, uint64_t submits
     unsigned count = 0;
     for (unsigned i = 0; i < pipe->slot_count; i++) {
         const struct slot *slot = &pipe->slots[i];
-        count += slot->state == SLOT_SUBMITTED && slot->order < submits;
+        count += slot_state(slot) == SLOT_SUBMITTED && slot->order < submits;
     }
     return count;
 }
@@ -98,7 +98,7 @@ void ssan_pipe_cancel(struct ssan_pipe *pipe)
     atomic_store(&pipe->is_cancelled, true);
     for (unsigned i = 0; i < pipe->slot_count; i++) {
         struct slot *slot = &pipe->slots[i];
-        if (slot->state == SLOT_READY) {
+        if (slot_state(slot) == SLOT_READY) {
             pipe->stats.dropped += slot->failure.status == SSAN_PIPE_OK;
             slot_return(pipe, slot);
         }

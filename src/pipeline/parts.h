@@ -35,8 +35,8 @@ struct failure {
 struct slot {
     struct ssan_pipe_batch batch; /* first: what callers hold */
     struct lane *lane;
-    enum slot_state state; /* (lock) */
-    struct slot *next;     /* (lock) in the free list or the lane's queue */
+    atomic_int state;  /* (lock) an enum slot_state; read without it only to find wrong use */
+    struct slot *next; /* (lock) in the free list or the lane's queue */
     void *input, *device_input, *device_output, *output; /* NULL: the pipeline has none */
     size_t input_room, output_room;                      /* of this batch, as acquired */
     cudaEvent_t uploaded, produced, copied;
@@ -139,6 +139,16 @@ bool pipe_no_memory(struct failure *failure, const char *call, int code);
 /* Notes a CUDA call that failed, if none is noted yet; true if it succeeded. */
 bool pipe_ok(struct failure *failure, const char *call, cudaError_t error);
 #define PIPE_OK(failure, function, ...) pipe_ok((failure), #function, function(__VA_ARGS__))
+
+static inline enum slot_state slot_state(const struct slot *slot)
+{
+    return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_relaxed);
+}
+
+static inline void slot_set_state(struct slot *slot, enum slot_state state)
+{
+    atomic_store_explicit(&slot->state, (int)state, memory_order_relaxed);
+}
 
 /* slots.c */
 uint64_t pipe_now_ns(void);

@@ -91,7 +91,7 @@ static void publish(struct ssan_pipe *pipe, struct slot *slot, const struct fail
     if (broke) {
         pipe_break(pipe, broke);
     }
-    slot->state = SLOT_READY;
+    slot_set_state(slot, SLOT_READY);
     slot->order = pipe->next_order++;
     if (atomic_load_explicit(&pipe->is_cancelled, memory_order_relaxed)) {
         pipe->stats.dropped += slot->failure.status == SSAN_PIPE_OK;

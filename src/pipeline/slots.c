@@ -61,12 +61,12 @@ void slot_push_free(struct slot *slot)
 
 void slot_return(struct ssan_pipe *pipe, struct slot *slot)
 {
-    if (slot->state != SLOT_TAKEN) {
+    if (slot_state(slot) != SLOT_TAKEN) {
         pipe->ahead--;
     }
     pipe->live--;
     pipe->bytes -= (uint64_t)slot->input_room + slot->output_room;
-    slot->state = SLOT_EMPTY;
+    slot_set_state(slot, SLOT_EMPTY);
     slot->failure.status = SSAN_PIPE_OK;
     slot_push_free(slot);
     pipe_wake(&pipe->can_acquire, pipe->producers);

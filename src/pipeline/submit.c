@@ -172,7 +172,7 @@ static void hand_to_publisher(struct ssan_pipe *pipe, struct slot *slot)
     uint64_t now = pipe_now_ns();
     pipe_give(SUBMITTED_HANDOVER, &slot->handed);
     pthread_mutex_lock(&pipe->lock);
-    slot->state = SLOT_SUBMITTED;
+    slot_set_state(slot, SLOT_SUBMITTED);
     slot->submitted_ns = now;
     slot->next = NULL;
     if (lane->last) {
@@ -203,7 +203,7 @@ enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_
     struct submission s = {.pipe = pipe, .slot = slot_of(pipe, batch), .compute = stream};
     int before = 0, device;
     bool ok;
-    if (!s.slot || s.slot->state != SLOT_FILLING || !compute) {
+    if (!s.slot || slot_state(s.slot) != SLOT_FILLING || !compute) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
                          "%s: submit of what is not an acquired batch, or without compute",
                          pipe->name);

@@ -12,7 +12,7 @@
 static bool is_for(const struct ssan_pipe_consumer *consumer, const struct slot *slot)
 {
     unsigned share = consumer->pipe->options.share;
-    return slot->state != SLOT_EMPTY && slot->state != SLOT_TAKEN &&
+    return slot_state(slot) != SLOT_EMPTY && slot_state(slot) != SLOT_TAKEN &&
            (share == 0 || slot->batch.number % share == consumer->options.share_index);
 }
 
@@ -30,11 +30,11 @@ static struct slot *find_batch(const struct ssan_pipe_consumer *consumer, bool *
         }
         *may_come = true;
         if (in_order ? !best || slot->batch.number < best->batch.number
-                     : slot->state == SLOT_READY && (!best || slot->order < best->order)) {
+                     : slot_state(slot) == SLOT_READY && (!best || slot->order < best->order)) {
             best = slot;
         }
     }
-    return best && best->state == SLOT_READY ? best : NULL;
+    return best && slot_state(best) == SLOT_READY ? best : NULL;
 }
 
 static struct landing *find_landing(const struct ssan_pipe_consumer *consumer)
@@ -181,7 +181,7 @@ static void show_to_consumer(struct slot *slot)
 /* Makes a ready batch this consumer's. Under the lock. */
 static void make_taken(struct ssan_pipe *pipe, struct slot *slot, struct landing *landing)
 {
-    slot->state = SLOT_TAKEN;
+    slot_set_state(slot, SLOT_TAKEN);
     pipe->ahead--;
     if (slot->failure.status == SSAN_PIPE_OK) {
         latency_add(&pipe->delivery_latency, pipe_now_ns() - slot->published_ns);
@@ -303,7 +303,7 @@ enum ssan_pipe_status ssan_pipe_release(struct ssan_pipe_consumer *consumer,
     if (landing) {
         return release_landing(consumer, landing, err);
     }
-    if (!slot || slot->state != SLOT_TAKEN) {
+    if (!slot || slot_state(slot) != SLOT_TAKEN) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
                          "%s: release of what is not a taken batch", pipe->name);
     }
