@@ -5,15 +5,18 @@ matrix    a covering array of schedules, slots, producers, consumers, devices, s
           clean with host threads strict and documented order only, the hardest of both axes
 mutants   each edge of src/pipeline/edges.def dropped: the checker reports an error
 explore   one and two slots with two batches, all schedules
+install   an outside project finds the installed libraries by CMake and by pkg-config; both forms link with a toolkit's cudart
+bench     the benchmark for GPUs runs on the virtual device
 """
 import argparse
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from harness import ROOT, TOOL, Tally, build_once, check, execute, run, work_folder  # noqa: E402
+from harness import ROOT, TOOL, Skip, Tally, build_once, check, execute, run, work_folder  # noqa: E402
 
 from pairwise import all_pairs, covering_array, pairs_of  # noqa: E402
 
@@ -42,11 +45,6 @@ def devices_option(count):
     return () if count == 1 else ("--device", f"virtual:{count}")
 
 
-def has_devices():
-    done = execute([TOOL, "run", "--quiet", "--device", "virtual:3", "--", "/bin/true"])
-    return done.returncode != 64
-
-
 def schedules():
     return ["eager", "lazy", *(f"random:{seed}" for seed in range(1, 21 if ALL else 4))]
 
@@ -62,7 +60,7 @@ BOUNDS = {"slots": {}, "depth": {"depth": 1}, "bytes": {"max_kb": 40}, "abandon"
 def factors():
     return {
         "schedule": schedules(), "slots": range(1, 9), "producers": range(1, 5), "consumers": range(1, 5),
-        "devices": range(1, 4) if has_devices() else (1,), "size": tuple(SIZES), "way": tuple(WAYS), "bound": tuple(BOUNDS),
+        "devices": range(1, 4), "size": tuple(SIZES), "way": tuple(WAYS), "bound": tuple(BOUNDS),
         "order": ("in order", "completed"), "share": (0, 1),
     }
 
@@ -81,8 +79,6 @@ def matrix(tally, _archive):
     wanted, held = all_pairs(choice), {p for row in rows for p in pairs_of(row)}
     check(wanted <= held, "the array does not hold all pairs")
     print(f"pipeline matrix: {len(rows)} rows hold all {len(wanted)} pairs of {len(choice)} factors, seed {SEED}")
-    if len(choice["devices"]) == 1:
-        print("pipeline matrix: one device only: this tool has no virtual:N")
     for number, row in enumerate(rows):
         tally.case(f"row {number}: {', '.join(f'{k} {v}' for k, v in row.items())}", one_row, row)
 
@@ -154,7 +150,83 @@ def explore(tally, _archive):
                 tally.case(name, one_exploration, {"slots": slots, "one_thread": one_thread, **WAYS[way]})
 
 
-PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore}
+OUTSIDE = ROOT / "tests/pipeline/outside"
+BUILD = TOOL.parents[1]
+TOOLKIT = pathlib.Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").parents[1]
+
+
+def do(*command, env=None, code=0):
+    done = execute(command, env=env, timeout=300)
+    check(code is None or done.returncode == code, f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def installed():
+    """The tree of `make install`, below a DESTDIR."""
+    do("cmake", "--install", BUILD, "--prefix", "/opt/ssan", env={"DESTDIR": str(WORK / "installed")})
+    return WORK / "installed/opt/ssan"
+
+
+def runs_right(program, tree):
+    done = do(tree / "bin/streamsan", "run", "--threads", "strict", "--", program, env={"LD_LIBRARY_PATH": str(tree / "lib")})
+    check(done.stdout == "10 of 10 batches right\n" and "streamsan: clean" in done.stderr, done.stdout + done.stderr)
+
+
+def by_cmake(tree):
+    folder = WORK / "by-cmake"
+    do("cmake", "-S", OUTSIDE, "-B", folder, f"-DCMAKE_PREFIX_PATH={tree}", env={"CC": f"{tree}/bin/streamsan cc"})
+    do("cmake", "--build", folder)
+    for form in ("pipeline", "pipeline_shared"):
+        runs_right(folder / f"app_{form}", tree)
+    linked = do("ldd", folder / "app_pipeline").stdout, do("ldd", folder / "app_pipeline_shared").stdout
+    check("libstreamsan" not in linked[0] and "libstreamsan-pipeline.so.0" in linked[1], "\n".join(linked))
+
+
+def by_pkg_config(tree):
+    if not shutil.which("pkg-config"):
+        raise Skip("no pkg-config")
+    env = {"PKG_CONFIG_PATH": str(tree / "lib/pkgconfig")}
+    flags = do("pkg-config", "--cflags", "--libs", "streamsan-pipeline", env=env).stdout.split()
+    do(tree / "bin/streamsan", "cc", "-O2", "-std=c11", "-o", WORK / "by-pkg-config", OUTSIDE / "app.c", *flags)
+    runs_right(WORK / "by-pkg-config", tree)
+
+
+def with_cudart(tree):
+    """The headers and the runtime of NVIDIA's toolkit, where there is one. Without a GPU the program says what is missing."""
+    if not (TOOLKIT / "include/cuda_runtime_api.h").is_file():
+        raise Skip("no CUDA toolkit")
+    folder = WORK / "with-cudart"
+    do("cmake", "-S", OUTSIDE, "-B", folder, f"-DCMAKE_PREFIX_PATH={tree}", "-DCUDART=ON", f"-DCUDAToolkit_ROOT={TOOLKIT}")
+    do("cmake", "--build", folder)
+    do("cc", "-o", WORK / "static-cudart", f"-I{tree}/include", f"-I{TOOLKIT}/include", OUTSIDE / "app.c", tree / "lib/libstreamsan-pipeline.a",
+       f"-L{TOOLKIT}/lib64", "-lcudart_static", "-lpthread", "-ldl", "-lrt")
+    for program in (folder / "app_pipeline", folder / "app_pipeline_shared", WORK / "static-cudart"):
+        done = do(program, env={"LD_LIBRARY_PATH": f"{tree}/lib:{TOOLKIT}/lib64"}, code=None)
+        check(done.stdout == "10 of 10 batches right\n" or re.fullmatch(r"pipe: cudaGetDevice failed: cudaError\w+\n", done.stderr), done.stdout + done.stderr)
+    for source in sorted((ROOT / "src/pipeline").glob("*.c")):
+        do("cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", f"-I{ROOT}/src", f"-I{ROOT}/include",
+           "-isystem", TOOLKIT / "include", source)
+
+
+def install(tally, _archive):
+    tree = installed()
+    for way in (by_cmake, by_pkg_config, with_cudart):
+        tally.case(way.__name__, way, tree)
+
+
+def smoke():
+    program = build_once(WORK / "bench", ROOT / "tests/bench/gpu/pipeline.cu", "-lstreamsan-pipeline")
+    for devices in (1, 2):
+        done = do(TOOL, "run", "--quiet", "--device", f"virtual:{devices}", "--", program, "--smoke", code=None)
+        rows = [line.split()[0] for line in done.stdout.splitlines()]
+        check(rows == ["us", "way", "host", "host", *(["same"] if devices == 1 else ["peer"]) * 2], done.stdout + done.stderr)
+
+
+def bench(tally, _archive):
+    tally.case("smoke", smoke)
+
+
+PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore, "install": install, "bench": bench}
 
 
 def main():
