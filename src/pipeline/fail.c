@@ -69,6 +69,9 @@ bool pipe_no_memory(struct failure *failure, const char *call, int code)
 
 bool pipe_ok(struct failure *failure, const char *call, cudaError_t error)
 {
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError(); /* told by us; not once more behind the caller's next launch */
+    }
     if (error != cudaSuccess && failure->status == SSAN_PIPE_OK) {
         failure->status = error == cudaErrorMemoryAllocation ? SSAN_PIPE_NO_MEMORY : SSAN_PIPE_CUDA;
         failure->code = (int)error;

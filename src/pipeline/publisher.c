@@ -31,14 +31,19 @@ static void join_batch(struct slot *slot, struct failure *failure)
     }
 }
 
-/* Behind a failed join: the copy stream covers all of the batch, or its event once more. */
+/* Behind a failed join: the event once more, which covers no more and no less than the batch; then
+ * the stream. */
 static bool join_again(struct slot *slot, struct failure *failure)
 {
+    struct failure again = {0};
     if (!pipe_has_edge(FAILED_PUBLISH_JOIN)) {
         return true;
     }
-    return has_copy(slot) ? PIPE_OK(failure, cudaStreamSynchronize, slot->lane->copy)
-                          : PIPE_OK(failure, cudaEventSynchronize, slot->produced);
+    if (!has_copy(slot)) {
+        return PIPE_OK(failure, cudaEventSynchronize, slot->produced);
+    }
+    return PIPE_OK(&again, cudaEventSynchronize, slot->copied) ||
+           PIPE_OK(failure, cudaStreamSynchronize, slot->lane->copy);
 }
 
 static void measure(struct ssan_pipe *pipe, struct slot *slot, uint64_t stages[3])

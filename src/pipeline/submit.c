@@ -110,18 +110,27 @@ static bool has_room(struct submission *s)
     return false;
 }
 
-static bool join(struct failure *failure, bool is_needed, cudaStream_t stream)
+/* Waits for what stands in the stream. By an event: other producers may be submitting there, and
+ * what a wait for the stream itself covers would be chance. */
+static bool join(struct failure *failure, bool is_needed, cudaEvent_t event, cudaStream_t stream)
 {
-    return !is_needed || PIPE_OK(failure, cudaStreamSynchronize, stream);
+    struct failure again = {0};
+    return !is_needed ||
+           (PIPE_OK(&again, cudaEventRecord, event, stream) &&
+            PIPE_OK(&again, cudaEventSynchronize, event)) ||
+           PIPE_OK(failure, cudaStreamSynchronize, stream);
 }
 
 /* Waits for what a failed submit has enqueued; false: it can't be shown that it has ended. */
 static bool join_enqueued(struct submission *s, struct failure *failure)
 {
-    struct lane *lane = s->slot->lane;
-    bool ok = join(failure, s->uploads && pipe_has_edge(FAILED_UPLOAD_JOIN), lane->part->upload);
-    ok = join(failure, s->computes && pipe_has_edge(FAILED_COMPUTE_JOIN), s->compute) && ok;
-    return join(failure, s->copies && pipe_has_edge(FAILED_COPY_JOIN), lane->copy) && ok;
+    const struct slot *slot = s->slot;
+    const bool uploads = s->uploads && pipe_has_edge(FAILED_UPLOAD_JOIN);
+    const bool computes = s->computes && pipe_has_edge(FAILED_COMPUTE_JOIN);
+    const bool copies = s->copies && pipe_has_edge(FAILED_COPY_JOIN);
+    bool ok = join(failure, uploads, slot->uploaded, slot->lane->part->upload);
+    ok = join(failure, computes, slot->produced, s->compute) && ok;
+    return join(failure, copies, slot->copied, slot->lane->copy) && ok;
 }
 
 static enum ssan_pipe_status tell(struct submission *s, struct ssan_pipe_error *err)

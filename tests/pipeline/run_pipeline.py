@@ -5,6 +5,8 @@ matrix    a covering array of schedules, slots, producers, consumers, devices, s
           clean with host threads strict and documented order only, the hardest of both axes
 mutants   each edge of src/pipeline/edges.def dropped: the checker reports an error
 explore   one and two slots with two batches, all schedules
+failures  calls fail by themselves, and launches and copies when they run, which ends all use of CUDA (run --fail): told, no deadlock,
+          no error of ours
 install   an outside project finds the installed libraries by CMake and by pkg-config; both forms link with a toolkit's cudart
 bench     the benchmark for GPUs runs on the virtual device
 """
@@ -150,6 +152,39 @@ def explore(tally, _archive):
                 tally.case(name, one_exploration, {"slots": slots, "one_thread": one_thread, **WAYS[way]})
 
 
+FAILING = {  # calls, and the errors that they fail with: their own, or sticky ones of work that runs
+    "cudaMemcpyAsync": ("cudaErrorUnknown", "cudaErrorIllegalAddress"), "cudaLaunchKernel": ("cudaErrorInvalidConfiguration", "cudaErrorIllegalAddress"),
+    "cudaEventRecord": ("cudaErrorUnknown", "cudaErrorLaunchFailure"), "cudaStreamWaitEvent": ("cudaErrorUnknown",),
+    "cudaEventSynchronize": ("cudaErrorUnknown", "cudaErrorLaunchFailure"), "cudaMemcpyPeerAsync": ("cudaErrorUnknown", "cudaErrorIllegalAddress"),
+}
+
+
+def one_failure(way, call, nth, error, schedule):
+    """The program counts its jobs: each came right, was told as failed, or was refused with the batch that broke the pipeline."""
+    shape = words(failing=1, jobs=6, slots=2, devices=2, producers=2, consumers=2, elems=257, **WAYS[way])
+    done = run(program(), *STRICT, "--schedule", schedule, "--device", "virtual:2", "--fail", f"{call}:{nth}={error}", args=shape, timeout=TIME_S)
+    check(done.report["run"]["exit"]["code"] == 0 and not done.findings(("error",)), done.about())
+    happened = "did not happen" not in done.err
+    check(not happened or re.fullmatch(r"jobs=\d wrong=0 told=\d+\n", done.out), done.about())
+    return happened
+
+
+def failures(tally, _archive):
+    happened = []
+
+    def one(*case):
+        happened.append(one_failure(*case))
+
+    for way in ("host", "staged", "peer"):
+        for call, errors in FAILING.items():
+            for error in errors:
+                for nth in (1, 2, 5, 9, 14) if ALL else (5,):
+                    for schedule in schedules() if ALL else ("lazy",):
+                        if (call == "cudaMemcpyPeerAsync") <= (way == "peer"):
+                            tally.case(f"{way}, {call}:{nth}={error}, {schedule}", one, way, call, nth, error, schedule)
+    return lambda: print(f"pipeline failures: {sum(happened)} happened of {len(happened)}")
+
+
 OUTSIDE = ROOT / "tests/pipeline/outside"
 BUILD = TOOL.parents[1]
 TOOLKIT = pathlib.Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").parents[1]
@@ -226,7 +261,7 @@ def bench(tally, _archive):
     tally.case("smoke", smoke)
 
 
-PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore, "install": install, "bench": bench}
+PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore, "failures": failures, "install": install, "bench": bench}
 
 
 def main():
