@@ -245,7 +245,7 @@ static void tell_error(int result)
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
         if (deadly[i].result == result && !atomic_exchange(&told, true)) {
             snprintf(text, sizeof text, "a kernel failed: %s (error %d)", deadly[i].words, result);
-            emit_fault(0, 0, (uint32_t)result, text);
+            emit_fault(0, 0, (uint32_t)result, false, text);
         }
     }
 }

@@ -147,6 +147,7 @@ static enum ssan_status on_fault(struct engine *engine, const struct ssan_ev_fau
                                  struct ssan_error *err)
 {
     const struct slot *slot = window_find(&engine->window, event->op);
+    failures_fault(engine, slot && slot->work ? slot->work->actor : NULL);
     for (size_t i = 0; i < engine->order.contexts.count; i++) {
         /* a fault of an operation that has closed, or of none, may be in any context */
         struct context *context = &engine->order.contexts.items[i];
@@ -155,6 +156,7 @@ static enum ssan_status on_fault(struct engine *engine, const struct ssan_ev_fau
             context->dead_position = engine->position;
         }
     }
+    engine->totals.faulted = true;
     engine->dead_position = engine->dead_position ? engine->dead_position : engine->position;
     return SSAN_OK;
 }
@@ -260,6 +262,10 @@ static enum ssan_status dispatch(struct engine *engine, const struct ssan_event 
         return on_fault(engine, &event->fault, err);
     case SSAN_EV_call:
         return on_call(engine, &event->call, err);
+    case SSAN_EV_failed:
+        return on_failed(engine, &event->failed, err);
+    case SSAN_EV_asked:
+        return on_asked(engine, &event->asked, err);
     default:
         return on_count(engine, event, err);
     }
@@ -302,6 +308,7 @@ enum ssan_status engine_finish(struct engine *engine, struct ssan_error *err)
         return engine_no_memory(engine, err);
     }
     if (engine->totals.exited) {
+        failures_exit(engine);
         misuse_pending(engine);
     }
     return engine->shadows.failed ? engine_no_memory(engine, err) : SSAN_OK;
@@ -364,6 +371,7 @@ static void finish_clocks(struct engine *engine)
 /* Everything that holds actors. */
 static void finish_actors(struct engine *engine)
 {
+    failures_finish(engine);
     for (size_t i = 0; i < engine->records.count; i++) {
         actor_drop(&engine->actors, engine->records.items[i].actor);
     }

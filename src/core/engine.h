@@ -106,6 +106,7 @@ struct engine_totals {
     bool exited;                 /* an `exit` event was seen */
     bool host_accesses;          /* at least one host access was announced */
     bool progress_forced;
+    bool faulted; /* a context died */
 };
 
 struct engine;

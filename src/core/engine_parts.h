@@ -77,7 +77,14 @@ struct call {
     struct epoch side;
 };
 
+/* A launch that failed, whose error its thread has not asked for. */
+struct unasked {
+    struct actor *launch; /* one reference */
+    bool behind_join;     /* the thread has joined something since */
+};
+
 struct thread {
+    VEC(struct unasked) unasked;
     bool submitted;
     uint64_t callback;     /* op whose host function it runs, 0: none */
     uint32_t segment;      /* releases made in it so far */
@@ -125,6 +132,14 @@ struct saved_item {
     struct stamp end;
 };
 
+/* The first error that ended a context: what became of it. */
+struct sticky_error {
+    struct actor *cause;    /* the operation; NULL: unknown */
+    struct actor *returned; /* the first call that gave it to the program; NULL: none yet */
+    bool asked;             /* the program asked for it */
+    bool told;              /* its finding is there */
+};
+
 struct engine {
     struct engine_options options;
     struct engine_totals totals;
@@ -154,6 +169,7 @@ struct engine {
     VEC(struct object_clock) objects;
     struct map object_index; /* address -> index + 1 */
     VEC(struct late) late;
+    struct sticky_error sticky;
     struct stamp last_callback; /* for a mutant only */
     size_t next_edit;
     VEC(struct saved_item) saved; /* ends of items that edits name */
@@ -291,6 +307,19 @@ void misuse_event_race(struct engine *engine, const struct host *host, uint32_t 
 void misuse_join(struct engine *engine, const struct host *host, const struct ssan_ev_sync *event,
                  struct actor *then);
 void misuse_pending(struct engine *engine);
+
+/* failures.c */
+enum ssan_status on_failed(struct engine *engine, const struct ssan_ev_failed *event,
+                           struct ssan_error *err);
+enum ssan_status on_asked(struct engine *engine, const struct ssan_ev_asked *event,
+                          struct ssan_error *err);
+/* The thread waits for work. */
+void failures_join(struct engine *engine, struct thread *thread);
+/* A context has died; `cause` may be NULL. Before dead_position is set. */
+void failures_fault(struct engine *engine, struct actor *cause);
+/* The program has ended: nobody asks any more. */
+void failures_exit(struct engine *engine);
+void failures_finish(struct engine *engine);
 
 /* edits.c */
 void edits_apply_slow(struct engine *engine);

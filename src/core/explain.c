@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/explain_check.h"
+#include "core/explain_failures.h"
 #include "core/explain_ids.h"
 #include "core/explain_label.h"
 #include "core/explain_read.h"
@@ -61,8 +62,8 @@ static void judge_complete(struct report *report)
         lost += run->lost[i];
     }
     run->complete = lost == 0 && run->unsupported_count == 0 && !run->cut &&
-                    run->open_operations == 0 && !run->fault && !run->infeasible &&
-                    report->totals.operations > 0;
+                    run->open_operations == 0 && (!run->fault || run->fault_planned) &&
+                    !run->infeasible && (report->totals.operations > 0 || run->failure_count > 0);
 }
 
 static bool fill_run(struct report *report, const struct history *history)
@@ -98,12 +99,7 @@ static bool fill_run(struct report *report, const struct history *history)
     run->has_exit = history->exited;
     run->exit_code = (int)history->exit_code;
     run->cut = history->cut || !history->exited;
-    run->fault = history->fault;
-    run->fault_error = history->fault_error;
-    if (history->fault) {
-        run->fault_at = history_place(history, history->fault_site);
-    }
-    return true;
+    return explain_failures(run, arena, history);
 }
 
 /* Whether a hazard tells better than the one that stands: graver, then earlier. */
@@ -430,12 +426,13 @@ static enum ssan_status explain_all(struct explainer *explainer, struct ssan_err
     struct checker *checker = &explainer->checker;
     size_t hazards;
     engine_hazards(explainer->engine, &hazards);
+    const bool light = hazards == 0 && !engine_totals(explainer->engine)->faulted;
     if (!explainer->source->rewind(explainer->source)) {
         judge_complete(report);
         return make_bare_findings(explainer) ? SSAN_OK : no_memory(err);
     }
     enum ssan_status status = history_read(&explainer->history, &report->arena, explainer->source,
-                                           hazards == 0, explainer->options->threads_strict, err);
+                                           light, explainer->options->threads_strict, err);
     if (status != SSAN_OK) {
         return status;
     }

@@ -99,6 +99,15 @@ size_t history_call_at(const struct history *history, uint64_t position)
     return low;
 }
 
+const struct hist_failed *history_failed_at(const struct history *history, uint64_t position)
+{
+    const size_t at = history_call_at(history, position);
+    const struct hist_call *call = at < history->calls.count ? &history->calls.items[at] : NULL;
+    return call && call->position == position && call->kind == CALL_FAILED
+               ? &history->failed.items[call->index]
+               : NULL;
+}
+
 const char *history_call_name(const struct history *history, const struct hist_call *call)
 {
     switch (call->kind) {
@@ -110,6 +119,8 @@ const char *history_call_name(const struct history *history, const struct hist_c
         return history->hosts.items[call->index].call;
     case CALL_CREATE:
         return call->index == 0 ? NTH_STREAM : NTH_EVENT;
+    case CALL_FAILED:
+        return history->failed.items[call->index].call;
     }
     return NULL;
 }
@@ -177,6 +188,7 @@ void history_finish(struct history *history)
     VEC_FREE(&history->allocs);
     VEC_FREE(&history->hosts);
     VEC_FREE(&history->joins);
+    VEC_FREE(&history->failed);
     VEC_FREE(&history->calls);
     VEC_FREE(&history->operands);
     VEC_FREE(&history->pointer_names);

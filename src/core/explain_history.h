@@ -82,6 +82,15 @@ struct hist_host {
     const char *call;                  /* NULL: an access */
 };
 
+/* A call that failed. */
+struct hist_failed {
+    uint64_t position;
+    uint32_t thread, seq, site, error;
+    enum ssan_error_of error_of;
+    bool discarded;
+    const char *call, *name; /* name: the kernel of a launch, else empty */
+};
+
 /* What joins a host thread: at `position` its timeline comes behind ... */
 enum hist_join_kind {
     JOIN_STREAM,  /* items of stream `object` before `bound` (legacy: and of the blocking ones) */
@@ -100,7 +109,7 @@ struct hist_join {
 };
 
 /* Every call in the order of the trace, whatever its table. */
-enum hist_call_kind { CALL_ITEM, CALL_SYNC, CALL_HOST, CALL_CREATE };
+enum hist_call_kind { CALL_ITEM, CALL_SYNC, CALL_HOST, CALL_CREATE, CALL_FAILED };
 
 struct hist_call {
     uint64_t position;
@@ -124,6 +133,7 @@ struct history {
     VEC(struct hist_sync) syncs;
     VEC(struct hist_alloc) allocs;
     VEC(struct hist_host) hosts;
+    VEC(struct hist_failed) failed;
     VEC(struct hist_join) joins;
     VEC(struct hist_call) calls;
     VEC(struct hist_operand) operands; /* pageable, each address once */
@@ -145,8 +155,9 @@ struct history {
     enum ssan_accesses accesses;
     enum ssan_host_scope host_scope;
     const char *schedule, *altered, *observed, *infeasible, *fault;
+    uint64_t fault_op; /* 0: unknown */
     uint32_t fault_site, fault_error, exit_code;
-    bool exited, cut, strict;
+    bool fault_planned, exited, cut, strict;
     uint64_t event_count;   /* events of the trace that were read */
     uint32_t *place_calls;  /* indices of calls, by place and then in order */
     uint32_t *place_begins; /* place_count + 1 offsets into place_calls */
@@ -176,6 +187,9 @@ const uint32_t *history_calls_of(const struct history *history, uint32_t place, 
 #define NTH_STREAM "stream"
 #define NTH_EVENT  "event"
 size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call);
+
+/* The call that failed at `position`, NULL: none did there. */
+const struct hist_failed *history_failed_at(const struct history *history, uint64_t position);
 
 /* The CUDA call that a call of the history made, NULL for those without a name. */
 const char *history_call_name(const struct history *history, const struct hist_call *call);

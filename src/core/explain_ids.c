@@ -10,6 +10,10 @@ static const char *side_call(const struct history *history, const struct side *s
 {
     static const char *const host_words[] = {"host read", "host write", "host write"};
     const uint32_t item = side->op ? history_find(&history->item_of, side->op) : HISTORY_NONE;
+    const struct hist_failed *failed = history_failed_at(history, side->position);
+    if (side->kind == SIDE_HOST && failed) {
+        return failed->name[0] ? failed->name : failed->call;
+    }
     if (side->kind == SIDE_HOST) {
         return host_words[side->access];
     }

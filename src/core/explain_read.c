@@ -211,6 +211,25 @@ static bool on_sync_return(struct reader_state *state, const struct ssan_ev_sync
     return join.object == HISTORY_NONE || read_add_join(state, join);
 }
 
+static bool on_failed(struct reader_state *state, const struct ssan_ev_failed *ev)
+{
+    struct history *history = state->history;
+    const struct hist_failed failed = {
+        .position = state->position,
+        .thread = ev->thread,
+        .seq = read_next_seq(&state->failed_seq_of, ev->thread),
+        .site = ev->site,
+        .error = ev->error,
+        .error_of = ev->error_of,
+        .discarded = ev->discarded != 0,
+        .call = read_intern(state, ev->call),
+        .name = read_intern(state, ev->name),
+    };
+    const uint32_t index = (uint32_t)history->failed.count;
+    return failed.call && failed.name && failed.seq > 0 && VEC_PUSH(&history->failed, failed) &&
+           read_add_call(state, CALL_FAILED, index, ev->thread, ev->site);
+}
+
 static bool on_release(struct reader_state *state, const struct ssan_ev_release *ev)
 {
     const uint32_t callback = history_find(&state->callback_of, ev->thread);
@@ -324,9 +343,13 @@ static bool take_run(struct reader_state *state, const struct ssan_event *event)
             history->fault = read_text(state, event->fault.text);
             history->fault_site = event->fault.site;
             history->fault_error = event->fault.error;
+            history->fault_op = event->fault.op;
+            history->fault_planned = event->fault.planned != 0;
             return history->fault != NULL;
         }
         return true;
+    case SSAN_EV_failed:
+        return on_failed(state, &event->failed);
     case SSAN_EV_line:
         return read_line(state, &event->line);
     default:
@@ -406,6 +429,7 @@ static void finish_state(struct reader_state *state)
     map_finish(&state->pool_sizes);
     map_finish(&state->seq_of);
     map_finish(&state->sync_seq_of);
+    map_finish(&state->failed_seq_of);
     map_finish(&state->callback_of);
     map_finish(&state->interned);
     map_finish(&state->operand_of);

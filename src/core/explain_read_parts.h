@@ -46,6 +46,7 @@ struct reader_state {
     struct map lives;                 /* address -> generations so far */
     struct map seq_of;                /* thread -> host accesses, allocs and frees so far */
     struct map sync_seq_of;           /* thread -> syncs so far */
+    struct map failed_seq_of;         /* thread -> failed calls so far */
     struct map callback_of;           /* thread -> item + 1 whose function it runs */
     struct map interned;              /* hash -> text */
     struct map operand_of;            /* address -> index + 1 */

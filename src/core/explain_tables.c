@@ -382,6 +382,20 @@ static bool fill_sync(struct tables *tables, struct report_op *op, const struct 
     return op->id != NULL;
 }
 
+static bool fill_failed(struct tables *tables, struct report_op *op,
+                        const struct hist_failed *failed)
+{
+    op->kind = ROP_FAILED;
+    op->thread = failed->thread;
+    op->seq = failed->seq;
+    op->call = failed->call[0] ? failed->call : NULL;
+    op->name = failed->name[0] ? failed->name : NULL;
+    op->error = failed->error;
+    op->id = op->label = text_of(tables->report, 'f', failed->thread, failed->seq);
+    set_stack(op, tables, failed->site);
+    return op->id != NULL;
+}
+
 static bool fill_ops(struct tables *tables)
 {
     struct report *report = tables->report;
@@ -407,6 +421,9 @@ static bool fill_ops(struct tables *tables)
             break;
         case CALL_SYNC:
             ok = fill_sync(tables, op, &history->syncs.items[call->index]);
+            break;
+        case CALL_FAILED:
+            ok = fill_failed(tables, op, &history->failed.items[call->index]);
             break;
         case CALL_CREATE:
             break; /* never wanted */

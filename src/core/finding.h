@@ -60,6 +60,7 @@ enum report_op_kind {
     ROP_HOST_READ,
     ROP_HOST_WRITE,
     ROP_SYNC,
+    ROP_FAILED, /* a call that failed, and so did nothing */
 };
 
 struct buffer_span {
@@ -81,6 +82,7 @@ struct report_op {
     uint32_t grid[3], block[3];
     struct buffer_span src, dst; /* copies; dst also memset, host accesses, alloc, free */
     int event;                   /* record, wait, sync of an event */
+    uint32_t error;              /* failed: the CUDA error code */
     struct place at;
     const struct place *stack; /* innermost first; [0] equals at */
     size_t stack_count;
@@ -283,6 +285,14 @@ struct suppression {
     uint64_t used; /* findings it fits, folded ones included */
 };
 
+/* A call or an operation that the run made to fail (--fail), at one place. */
+struct run_failure {
+    const char *call;
+    uint32_t error; /* the CUDA error code */
+    struct place at;
+    uint64_t count;
+};
+
 struct run_info {
     const char *const *command; /* NULL-terminated; empty: unknown */
     enum ssan_producer source;
@@ -302,6 +312,14 @@ struct run_info {
     const char *fault;    /* text of a device fault, NULL none */
     uint32_t fault_error; /* its CUDA error code, 0: unknown */
     struct place fault_at;
+    bool fault_planned; /* the run was made to fail there */
+    const char *fault_call,
+        *fault_name; /* of the operation that failed, with its kernel; NULL: unknown */
+    struct place fault_op_at;
+    const char *fault_returned; /* the first call that returned its error; NULL: none did */
+    struct place fault_returned_at;
+    const struct run_failure *failures; /* in the order of their first */
+    size_t failure_count;
     const char *const *unsupported; /* names, in order of first call */
     const uint64_t *unsupported_counts;
     size_t unsupported_count;

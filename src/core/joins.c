@@ -85,6 +85,10 @@ enum ssan_status on_sync(struct engine *engine, const struct ssan_ev_sync *event
         return engine_refuse(engine, err, "thread", event->thread);
     }
     engine->last_sync = event->sync;
+    if (event->kind == SSAN_sync_kind_DEVICE || event->kind == SSAN_sync_kind_STREAM ||
+        event->kind == SSAN_sync_kind_EVENT) {
+        failures_join(engine, engine_thread(engine, event->thread));
+    }
     struct pending_sync sync = {
         .sync = event->sync, .kind = event->kind, .thread = event->thread, .object = event->object};
     if (!engine->drop) {

@@ -146,7 +146,8 @@ void judge_bytes(struct engine *engine, const struct verdict *verdict, const str
 void judge_plain(struct engine *engine, const struct verdict *verdict, const struct actor *first,
                  const struct actor *then, uint32_t stream, uint32_t event)
 {
-    if (engine->dead_position != 0 && then->position > engine->dead_position) {
+    if (engine->dead_position != 0 && then->position > engine->dead_position &&
+        verdict->check != CHECK_LATE_ERROR) {
         return;
     }
     struct hazard hazard = hazard_of(verdict);

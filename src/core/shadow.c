@@ -248,7 +248,8 @@ void shadow_access(struct shadow *shadow, struct shadow_owner *owner, struct acc
 bool verify_shadow(const struct shadow *shadow)
 {
     const struct cell *cell = cells_any(&shadow->cells); /* bounded: this runs at every access */
-    return !cell || (cell->bytes.count > 0 && cell->bytes.begin + CELLS_SLACK > cell->begin &&
+    return !cell || (cell->bytes.count > 0 &&
+                     (cell->begin < CELLS_SLACK || cell->bytes.begin > cell->begin - CELLS_SLACK) &&
                      cell->bytes.end - cell->bytes.begin <= cells_reach(cell->bits));
 }
 

@@ -230,6 +230,9 @@ enum ssan_status on_op(struct engine *engine, const struct ssan_ev_op *event,
                    ? SSAN_OK
                    : engine_no_memory(engine, err);
     }
+    if (event->form == SSAN_form_SYNC) {
+        failures_join(engine, thread);
+    }
     bool fine = true;
     bool is_void = is_void_wait(engine, event);
     /* records and waits stand in no hazard but those of strict threads and of void waits */

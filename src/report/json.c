@@ -5,6 +5,8 @@
  * are allowed. */
 #include "report/report.h"
 
+#include "trace/cuda_names.h"
+
 #include "report/json_parts.h"
 #include "report/words.h"
 
@@ -78,7 +80,30 @@ static json_t *fault_value(struct json_build *build, const struct run_info *run)
     object = json_object();
     json_put(build, object, "text", json_text(run->fault));
     json_put(build, object, "at", json_place(build, &run->fault_at));
+    json_put(build, object, "error", json_text(cuda_error_name(run->fault_error)));
+    json_put(build, object, "planned", json_boolean(run->fault_planned));
+    json_put(build, object, "call", json_text(run->fault_call));
+    json_put(build, object, "kernel", json_text(run->fault_name));
+    json_put(build, object, "called_at", json_place(build, &run->fault_op_at));
+    json_put(build, object, "returned_by", json_text(run->fault_returned));
+    json_put(build, object, "returned_at", json_place(build, &run->fault_returned_at));
     return object;
+}
+
+static json_t *failures_array(struct json_build *build, const struct run_info *run)
+{
+    json_t *array = json_array();
+    size_t i;
+    for (i = 0; i < run->failure_count; i++) {
+        const struct run_failure *failure = &run->failures[i];
+        json_t *object = json_object();
+        json_put(build, object, "call", json_text(failure->call));
+        json_put(build, object, "error", json_text(cuda_error_name(failure->error)));
+        json_put(build, object, "at", json_place(build, &failure->at));
+        json_put(build, object, "count", json_number(failure->count));
+        json_add(build, array, object);
+    }
+    return array;
 }
 
 static json_t *text_array(struct json_build *build, const char *const *texts, size_t count)
@@ -105,6 +130,7 @@ json_t *json_run(struct json_build *build, const struct verdict *verdict)
     json_put(build, object, "exit", exit_object(build, run));
     json_put(build, object, "schedule", json_text(run->schedule));
     json_put(build, object, "altered", json_text(run->altered));
+    json_put(build, object, "planned_failures", failures_array(build, run));
     json_put(build, object, "infeasible", json_text(run->infeasible));
     json_put(build, object, "rules",
              json_string(run->order_documented ? "documented" : "observed"));

@@ -6,6 +6,7 @@
 #include "report/json_parts.h"
 
 #include "base/mem.h"
+#include "trace/cuda_names.h"
 #include "trace/own_header.h"
 
 #include <inttypes.h>
@@ -270,7 +271,7 @@ static json_t *three(struct json_build *build, const uint32_t numbers[3])
 
 static const char *const op_words[] = {
     "kernel", "copy",     "memset",    "alloc",      "free", "record",
-    "wait",   "hostfunc", "host-read", "host-write", "sync",
+    "wait",   "hostfunc", "host-read", "host-write", "sync", "failed",
 };
 
 /* The members that only operations of its kind have. */
@@ -305,6 +306,13 @@ static void op_details(struct json_build *build, json_t *object, const struct re
     case ROP_HOST_READ:
     case ROP_HOST_WRITE:
         json_put(build, object, "dst", span(build, &op->dst));
+        break;
+    case ROP_FAILED:
+        json_put(build, object, "call", json_text(op->call));
+        if (op->name) {
+            json_put(build, object, "kernel", json_text(op->name));
+        }
+        json_put(build, object, "error", json_text(cuda_error_name(op->error)));
         break;
     case ROP_SYNC:
         json_put(build, object, "call", json_text(op->call));

@@ -233,6 +233,36 @@ static bool merge_reasons(struct run_info *into, const struct run_info *more, st
     return true;
 }
 
+/* The first one tells, but one that was planned gives way to one that was not. */
+static void merge_fault(struct run_info *into, const struct run_info *more)
+{
+    if (more->fault && (!into->fault || (into->fault_planned && !more->fault_planned))) {
+        into->fault = more->fault;
+        into->fault_error = more->fault_error;
+        into->fault_at = more->fault_at;
+        into->fault_planned = more->fault_planned;
+        into->fault_call = more->fault_call;
+        into->fault_name = more->fault_name;
+        into->fault_op_at = more->fault_op_at;
+        into->fault_returned = more->fault_returned;
+        into->fault_returned_at = more->fault_returned_at;
+    }
+}
+
+static bool merge_failures(struct run_info *into, const struct run_info *more, struct arena *arena)
+{
+    struct run_failure *failures =
+        grown(arena, into->failures, into->failure_count, more->failure_count, sizeof *failures);
+    if (!failures) {
+        return false;
+    }
+    for (size_t i = 0; i < more->failure_count; i++) {
+        failures[into->failure_count++] = more->failures[i];
+    }
+    into->failures = failures;
+    return true;
+}
+
 static bool merge_run(struct run_info *into, const struct run_info *more, struct arena *arena)
 {
     size_t i;
@@ -248,12 +278,9 @@ static bool merge_run(struct run_info *into, const struct run_info *more, struct
     if (more->submitting_threads > into->submitting_threads) {
         into->submitting_threads = more->submitting_threads;
     }
-    if (!into->fault) {
-        into->fault = more->fault;
-        into->fault_error = more->fault_error;
-        into->fault_at = more->fault_at;
-    }
-    return merge_unsupported(into, more, arena) && merge_reasons(into, more, arena);
+    merge_fault(into, more);
+    return merge_unsupported(into, more, arena) && merge_reasons(into, more, arena) &&
+           merge_failures(into, more, arena);
 }
 
 static void merge_totals(struct engine_totals *into, const struct engine_totals *more)

@@ -288,12 +288,41 @@ static void suppress_section(struct strbuf *out, const struct finding *finding)
     }
 }
 
+/* The operation that failed and the call that told the program. */
+static void error_section(struct strbuf *out, const struct report *report,
+                          const struct finding *finding)
+{
+    const struct report_op *cause = words_op(report, finding->first.op);
+    const struct report_op *returned = words_op(report, finding->then.op);
+    struct strbuf text = {0};
+    if (cause) {
+        words_subject(&text, report, finding->first.op);
+        strbuf_puts(&text, " of ");
+        words_place_full(&text, &cause->at);
+        if (report->run.fault_at.file) {
+            strbuf_puts(&text, "; kernel code ");
+            words_place_full(&text, &report->run.fault_at);
+        }
+        layout_wrap(out, "failed", strbuf_text(&text));
+        strbuf_clear(&text);
+    }
+    words_noun(&text, report, finding->then.op);
+    strbuf_puts(&text, " at ");
+    words_place_full(&text, &returned->at);
+    layout_wrap(out, "returned", strbuf_text(&text));
+    strbuf_puts(out, "\n");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
 static void one_finding(struct strbuf *out, const struct report *report,
                         const struct finding *finding, const struct text_options *options)
 {
     text_title(out, report, finding, options->color);
     strbuf_puts(out, "\n\n");
-    if (finding->first.op >= 0 && finding->then.op >= 0) {
+    if (finding->check == CHECK_LATE_ERROR) {
+        error_section(out, report, finding);
+    } else if (finding->first.op >= 0 && finding->then.op >= 0) {
         text_sides(out, report, finding);
         bytes_section(out, report, finding, options);
         streams_section(out, report, finding);
@@ -317,6 +346,51 @@ static void one_finding(struct strbuf *out, const struct report *report,
     strbuf_puts(out, "\n");
 }
 
+/* The operation that failed, and the first call that returned its error. */
+static void fault_sources(struct strbuf *out, const struct run_info *run)
+{
+    struct strbuf text = {0};
+    if (run->fault_call) {
+        strbuf_puts(&text, run->fault_name ? run->fault_name : run->fault_call);
+        strbuf_puts(&text, " of ");
+        words_place_full(&text, &run->fault_op_at);
+        layout_wrap(out, "failed", strbuf_text(&text));
+        strbuf_clear(&text);
+    }
+    if (run->fault_returned) {
+        strbuf_printf(&text, "%s at ", run->fault_returned);
+        words_place_full(&text, &run->fault_returned_at);
+        strbuf_puts(&text, ", the first call that returned the error (");
+        words_error(&text, run->fault_error);
+        strbuf_puts(&text, ")");
+        layout_wrap(out, "returned", strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
+static void failures_section(struct strbuf *out, const struct run_info *run)
+{
+    struct strbuf text = {0};
+    size_t i;
+    for (i = 0; i < run->failure_count; i++) {
+        const struct run_failure *failure = &run->failures[i];
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s at ", failure->call);
+        words_place_full(&text, &failure->at);
+        strbuf_puts(&text, ": ");
+        words_error(&text, failure->error);
+        if (failure->count > 1) {
+            strbuf_printf(&text, ", %" PRIu64 " times", failure->count);
+        }
+        strbuf_puts(out, i == 0 ? "failed as asked for\n" : "");
+        layout_wrap(out, i == 0 ? "calls" : NULL, strbuf_text(&text));
+    }
+    strbuf_puts(out, i > 0 ? "\n" : "");
+    out->failed |= text.failed;
+    strbuf_finish(&text);
+}
+
 static void fault_line(struct strbuf *out, const struct run_info *run)
 {
     struct strbuf text = {0};
@@ -328,8 +402,9 @@ static void fault_line(struct strbuf *out, const struct run_info *run)
         strbuf_puts(&text, "; kernel code ");
         words_place_full(&text, &run->fault_at);
     }
-    strbuf_puts(out, "device fault\n");
+    strbuf_puts(out, run->fault_planned ? "device fault, as asked for\n" : "device fault\n");
     layout_wrap(out, "what", strbuf_text(&text));
+    fault_sources(out, run);
     layout_wrap(out, NULL,
                 "The context was dead from there on: later calls failed, and what they "
                 "would have done was not checked.");
@@ -364,5 +439,6 @@ void report_text(struct strbuf *out, const struct report *report,
             more, errors);
     }
     text_diagnosis(out, report);
+    failures_section(out, &report->run);
     fault_line(out, &report->run);
 }

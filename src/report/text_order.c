@@ -85,6 +85,10 @@ static void add_what(struct strbuf *out, const struct table *table, int index)
         strbuf_puts(out, op->kind == ROP_HOST_READ ? "reads " : "writes ");
         add_span(out, report, &op->dst);
         break;
+    case ROP_FAILED:
+        words_noun(out, report, index);
+        strbuf_puts(out, " fails");
+        break;
     case ROP_SYNC:
         strbuf_puts(out, op->call ? op->call : "waits");
         if (op->event >= 0) {
@@ -242,7 +246,8 @@ void text_order(struct strbuf *out, const struct report *report, const struct fi
         .report = report, .finding = finding, .here = words_site(report, finding)->file};
     struct strbuf heading = {0};
     size_t i, middle;
-    if (finding->window_count == 0 || finding->first.op < 0 || finding->then.op < 0) {
+    if (finding->window_count == 0 || finding->first.op < 0 || finding->then.op < 0 ||
+        finding->check == CHECK_LATE_ERROR) {
         return;
     }
     measure(&table);

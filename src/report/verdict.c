@@ -112,7 +112,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
                                                             "host stack"};
     const struct run_info *run = &report->run;
     size_t count = 0, i;
-    if (run->fault) {
+    if (run->fault && !run->fault_planned) {
         part(out, &count);
         fault_reason(out, run);
     }
@@ -146,7 +146,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
         part(out, &count);
         say(out, "%s", run->reasons[i]);
     }
-    if (report->totals.operations == 0) {
+    if (report->totals.operations == 0 && run->failure_count == 0) {
         part(out, &count);
         say(out, "no CUDA operation was %s",
             run->source == SSAN_producer_VIRTUAL_DEVICE && run->trace_bytes > 0 ? "accepted"
@@ -269,9 +269,10 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
                       plural(verdict->errors), verdict->by_family[FAMILY_RACE],
                       verdict->by_family[FAMILY_LIFETIME], verdict->by_family[FAMILY_MISUSE]);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
-        strbuf_puts(out, report->run.fault ? "" : "no error, but ");
+        const bool fault = report->run.fault && !report->run.fault_planned;
+        strbuf_puts(out, fault ? "" : "no error, but ");
         reasons(out, report);
-        strbuf_puts(out, report->run.fault ? ", no race or lifetime error; " : "; ");
+        strbuf_puts(out, fault ? ", no race or lifetime error; " : "; ");
     }
     strbuf_printf(out, "%zu warning%s, %zu advice", verdict->warnings, plural(verdict->warnings),
                   verdict->advice);

@@ -2,6 +2,10 @@
  * no default, so a new check does not compile without one. */
 #include "report/words.h"
 
+#include "trace/cuda_names.h"
+
+#include <inttypes.h>
+
 #include <string.h>
 
 static const struct place nowhere;
@@ -67,11 +71,28 @@ void words_noun(struct strbuf *out, const struct report *report, int index)
     case ROP_HOSTFUNC:
         strbuf_printf(out, "host function %s", op->name ? op->name : label);
         break;
+    case ROP_FAILED:
+        if (op->name) {
+            strbuf_printf(out, "the launch of %s", op->name);
+        } else {
+            strbuf_puts(out, op->call ? op->call : "a call");
+        }
+        break;
     case ROP_HOST_READ:
     case ROP_HOST_WRITE:
     case ROP_SYNC:
         add_host(out, report, op);
         break;
+    }
+}
+
+void words_error(struct strbuf *out, uint32_t error)
+{
+    const char *name = cuda_error_name(error);
+    if (name) {
+        strbuf_puts(out, name);
+    } else {
+        strbuf_printf(out, "error %" PRIu32, error);
     }
 }
 
@@ -219,6 +240,32 @@ static void thread_message(struct strbuf *out, const struct report *report,
     strbuf_puts(out, " or join it, and nothing orders the two threads there");
 }
 
+static void error_message(struct strbuf *out, const struct report *report,
+                          const struct finding *finding)
+{
+    const struct report_op *then = words_op(report, finding->then.op);
+    const uint32_t error = then ? then->error : 0;
+    if (finding->check == CHECK_UNCHECKED_LAUNCH) {
+        words_noun(out, report, finding->then.op);
+        strbuf_puts(out, " fails (");
+        words_error(out, error);
+        strbuf_puts(out, finding->severity == SEVERITY_ERROR
+                             ? "), and nobody asks for its error"
+                             : "), and its error is asked for only behind the next join");
+        return;
+    }
+    words_noun(out, report, finding->then.op);
+    strbuf_puts(out, " returns the error of ");
+    if (finding->first.op >= 0) {
+        words_subject(out, report, finding->first.op);
+    } else {
+        strbuf_puts(out, "earlier work");
+    }
+    strbuf_puts(out, " (");
+    words_error(out, error);
+    strbuf_puts(out, "), and the program goes on without asking for it");
+}
+
 void words_message(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     switch (finding->check) {
@@ -247,6 +294,10 @@ void words_message(struct strbuf *out, const struct report *report, const struct
     case CHECK_PENDING_AT_EXIT:
         words_subject(out, report, finding->then.op >= 0 ? finding->then.op : finding->first.op);
         strbuf_puts(out, " was still pending when the program ended; nobody waited for it");
+        break;
+    case CHECK_UNCHECKED_LAUNCH:
+    case CHECK_LATE_ERROR:
+        error_message(out, report, finding);
         break;
     case CHECK_COUNT:
         break;

@@ -34,6 +34,9 @@ const struct place *words_site(const struct report *report, const struct finding
 /* The sentence of a finding, without pointers, lines or severity. */
 void words_message(struct strbuf *out, const struct report *report, const struct finding *finding);
 
+/* The name of a CUDA error, or its number. */
+void words_error(struct strbuf *out, uint32_t error);
+
 /* A word of a command, quoted where a shell would take it otherwise. */
 void words_shell(struct strbuf *out, const char *word);
 

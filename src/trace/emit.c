@@ -67,10 +67,17 @@ void emit_unsupported(const char *call, uint32_t thread, uint32_t site)
     emit_put(&event);
 }
 
-void emit_fault(uint64_t op, uint32_t site, uint32_t error, const char *text)
+void emit_fault(uint64_t op, uint32_t site, uint32_t error, bool planned, const char *text)
 {
     struct ssan_event event = {.kind = SSAN_EV_fault};
-    event.fault = (struct ssan_ev_fault){op, site, error, ssan_str(text)};
+    event.fault = (struct ssan_ev_fault){op, site, error, planned, ssan_str(text)};
+    emit_put(&event);
+}
+
+void emit_asked(const char *call, uint32_t error, uint32_t thread, uint32_t site)
+{
+    struct ssan_event event = {.kind = SSAN_EV_asked};
+    event.asked = (struct ssan_ev_asked){ssan_str(call), error, thread, site};
     emit_put(&event);
 }
 

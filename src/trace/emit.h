@@ -23,7 +23,8 @@ void emit_set(uint64_t op, enum ssan_access access, uint32_t site, uint32_t widt
 void emit_lost(enum ssan_loss what, uint64_t op);
 void emit_sync_return(uint64_t sync, bool ok, uint64_t blocked_ns);
 void emit_unsupported(const char *call, uint32_t thread, uint32_t site);
-void emit_fault(uint64_t op, uint32_t site, uint32_t error, const char *text);
+void emit_fault(uint64_t op, uint32_t site, uint32_t error, bool planned, const char *text);
+void emit_asked(const char *call, uint32_t error, uint32_t thread, uint32_t site);
 void emit_callback(bool begin, uint32_t thread, uint64_t op);
 void emit_name(enum ssan_object object, uint64_t id, const char *text);
 /* The last event, where there is a trace: it is sealed, what comes later is dropped. */

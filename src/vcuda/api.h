@@ -23,9 +23,9 @@ cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread
                          const struct hostfunc *hostfunc);
 cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 block, void **args,
                        size_t shared_bytes, cudaStream_t handle, bool per_thread);
-/* As BEGIN for cudaLaunchKernel: the call is made where the launch configuration was pushed that
- * was popped last, if one was popped since the last launch. */
-bool api_launch_begin(struct call *call, const void *frame);
+/* As BEGIN for cudaLaunchKernel of `stub`: the call is made where the launch configuration was
+ * pushed that was popped last, if one was popped since the last launch. */
+bool api_launch_begin(struct call *call, const void *stub, const void *frame);
 
 cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMemcpyKind kind,
                      enum ssan_form form, cudaStream_t handle, bool per_thread);

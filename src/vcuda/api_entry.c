@@ -98,7 +98,7 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
                              size_t sharedMem, cudaStream_t stream)
 {
     struct call call;
-    if (!api_launch_begin(&call, __builtin_frame_address(0))) {
+    if (!api_launch_begin(&call, func, __builtin_frame_address(0))) {
         return call.error;
     }
     return call_end(&call, api_launch(&call, func, gridDim, blockDim, args, sharedMem, stream,

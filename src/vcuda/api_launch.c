@@ -70,12 +70,15 @@ EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
     return cudaSuccess;
 }
 
-bool api_launch_begin(struct call *call, const void *frame)
+bool api_launch_begin(struct call *call, const void *stub, const void *frame)
 {
-    const bool syntax = popped;
-    const uint32_t site = syntax ? popped_site : 0;
-    popped = false;
-    return call_begin_at(call, "cudaLaunchKernel", frame, site, syntax);
+    *call = (struct call){.name = "cudaLaunchKernel", .frame = frame, .stub = stub};
+    if (popped) {
+        call->site = popped_site;
+        call->discards = true;
+        popped = false;
+    }
+    return call_begin_as(call);
 }
 
 static cudaError_t check_limits(const struct kernel *kernel, dim3 grid, dim3 block,

@@ -125,7 +125,7 @@ void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line,
         return;
     }
     device.sticky = error;
-    emit_fault(op->id, line ? site_line(line) : 0, (uint32_t)error, text);
+    emit_fault(op->id, line ? site_line(line) : 0, (uint32_t)error, op->planned != 0, text);
     if (!emit_is_on()) {
         tell_fault(line, text); /* otherwise the report says it */
     }
@@ -140,7 +140,7 @@ void device_die(cudaError_t error, const char *text)
         return;
     }
     device.sticky = error;
-    emit_fault(0, 0, (uint32_t)error, text);
+    emit_fault(0, 0, (uint32_t)error, true, text);
     if (!emit_is_on()) {
         tell_fault(NULL, text);
     }
@@ -163,9 +163,9 @@ void device_cancel(void)
     pthread_cond_broadcast(&device.changed);
 }
 
-void call_begin_always(struct call *call, const char *name, const void *frame)
+static void enter(struct call *call)
 {
-    *call = (struct call){.name = name, .frame = frame, .ordinal = current};
+    call->ordinal = current;
     emit_open();
     call->thread = threads_self();
     device_lock();
@@ -173,23 +173,28 @@ void call_begin_always(struct call *call, const char *name, const void *frame)
     device.active_ns = device_now_ns();
 }
 
-bool call_begin(struct call *call, const char *name, const void *frame)
+void call_begin_always(struct call *call, const char *name, const void *frame)
 {
-    return call_begin_at(call, name, frame, 0, false);
+    *call = (struct call){.name = name, .frame = frame};
+    enter(call);
 }
 
-bool call_begin_at(struct call *call, const char *name, const void *frame, uint32_t site,
-                   bool discards)
+bool call_begin(struct call *call, const char *name, const void *frame)
+{
+    *call = (struct call){.name = name, .frame = frame};
+    return call_begin_as(call);
+}
+
+bool call_begin_as(struct call *call)
 {
     cudaError_t error;
     if (threads_callback()) {
-        *call = (struct call){.name = name, .error = cudaErrorNotPermitted};
-        last_error = cudaErrorNotPermitted;
+        call->thread = threads_self();
+        call->error = last_error = cudaErrorNotPermitted;
+        emit_failed(call, cudaErrorNotPermitted, false);
         return false;
     }
-    call_begin_always(call, name, frame);
-    call->site = site;
-    call->discards = discards;
+    enter(call);
     error = device.orphan ? cudaErrorInitializationError : device_start();
     if (error == cudaSuccess) {
         error = device.sticky;
@@ -215,6 +220,9 @@ bool call_begin_at(struct call *call, const char *name, const void *frame, uint3
 
 cudaError_t call_end(struct call *call, cudaError_t error)
 {
+    if (error != cudaSuccess && error != cudaErrorNotReady && !call->untold) {
+        emit_failed(call, error, device.sticky && error == device.sticky);
+    }
     if (call->locked) {
         plan_calls_return(call);
         device.active_ns = device_now_ns();
@@ -270,5 +278,6 @@ cudaError_t call_unsupported(const char *name, const void *frame)
     call_begin_always(&call, name, frame);
     emit_unsupported(name, call.thread, call_site(&call));
     message_once(name, "is not modelled yet");
+    call.untold = true;
     return call_end(&call, cudaErrorNotSupported);
 }

@@ -201,17 +201,19 @@ struct call {
     uint32_t planned; /* failure of what it submits: its place in the plan (plan_fails.h) + 1 */
     cudaError_t error;
     bool locked;
-    bool discards; /* launch syntax: nobody gets what it returns */
+    bool discards;      /* launch syntax: nobody gets what it returns */
+    bool asked_to_fail; /* its error is one of the plan */
+    bool untold;        /* its failure is told otherwise */
+    const void *stub;   /* of a launch: names its kernel */
 };
 
 /* Begins a call: lock held on true. On false call->error is the answer, already stored as last
  * error. */
 bool call_begin(struct call *call, const char *name, const void *frame);
 #define BEGIN(call, name) call_begin((call), (name), __builtin_frame_address(0))
-/* The same for a call that was made at `site`; `discards`: by launch syntax, which gives its return
- * code to nobody. */
-bool call_begin_at(struct call *call, const char *name, const void *frame, uint32_t site,
-                   bool discards);
+/* The same for a call of which name, frame, site, stub and `discards` are given, and the rest is
+ * zero. */
+bool call_begin_as(struct call *call);
 /* As call_begin, also where the context is dead or a host function runs, and without starting the
  * device. */
 void call_begin_always(struct call *call, const char *name, const void *frame);

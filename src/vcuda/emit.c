@@ -1,6 +1,8 @@
 /* Fills in the events. One function each; no state but the number of syncs. */
 #include "vcuda/emit.h"
 
+#include "trace/cuda_names.h"
+#include "vcuda/program.h"
 #include "vcuda/site.h"
 
 #include <stdatomic.h>
@@ -128,6 +130,43 @@ uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object)
                                        call->thread, call_site(call)};
     emit_put(&event);
     return id;
+}
+
+static enum ssan_call_kind kind_of(const char *call)
+{
+    static const char join[] = "Synchronize";
+    const size_t length = strlen(call);
+    if (strcmp(call, "cudaLaunchKernel") == 0) {
+        return SSAN_call_kind_LAUNCH;
+    }
+    if (cuda_call_submits(call)) {
+        return SSAN_call_kind_TRANSFER;
+    }
+    return length >= sizeof join && strcmp(call + length - (sizeof join - 1), join) == 0
+               ? SSAN_call_kind_JOIN
+               : SSAN_call_kind_OTHER;
+}
+
+void emit_failed(struct call *call, cudaError_t error, bool earlier)
+{
+    struct ssan_event event = {.kind = SSAN_EV_failed};
+    const char *name = call->stub && call->locked ? program_kernel_name(call->stub) : NULL;
+    if (!emit_is_on()) {
+        return;
+    }
+    event.failed = (struct ssan_ev_failed){
+        .call = ssan_str(call->name),
+        .name = ssan_str(name ? name : ""),
+        .does = kind_of(call->name),
+        .error_of = earlier               ? SSAN_error_of_EARLIER
+                    : call->asked_to_fail ? SSAN_error_of_PLANNED
+                                          : SSAN_error_of_ITSELF,
+        .error = (uint32_t)error,
+        .discarded = call->discards,
+        .thread = call->thread,
+        .site = call_site(call),
+    };
+    emit_put(&event);
 }
 
 void emit_printed(uint64_t op)

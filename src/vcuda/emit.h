@@ -34,6 +34,9 @@ void emit_leaf(uint64_t op, enum ssan_access access, uint32_t site, uint32_t wid
                uint64_t address, const uint64_t *bits);
 /* The id of the sync, for its return. */
 uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object);
+/* The call returns `error`, which is not NotReady; `earlier`: that of earlier work. Any thread:
+ * without the lock a kernel stays unnamed. */
+void emit_failed(struct call *call, cudaError_t error, bool earlier);
 void emit_printed(uint64_t op);
 void emit_progress_forced(const struct op *op);
 void emit_thread_start(uint32_t thread, uint32_t parent, uint32_t site);

@@ -44,7 +44,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 #endif
         describe(address, text, sizeof text);
         message_tell(text);
-        emit_fault(0, site, (uint32_t)cudaErrorIllegalAddress, text);
+        emit_fault(0, site, (uint32_t)cudaErrorIllegalAddress, false, text);
     }
     sigaction(SIGSEGV, &before, NULL);
     if (info->si_code <= 0) {

@@ -75,6 +75,7 @@ cudaError_t plan_fails_enter(struct call *call)
         return cudaSuccess;
     }
     fails.done.items[due - 1].happened = true;
+    call->asked_to_fail = true;
     if (sticky) {
         char text[256];
         describe(fail, call->name, text, sizeof text);

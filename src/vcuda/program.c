@@ -235,6 +235,14 @@ static cudaError_t load(struct call *call, struct program *program)
     return image->error;
 }
 
+static const char *name_of(struct function *function)
+{
+    if (!function->kernel.name) {
+        function->kernel.name = demangle_name(&names, function->name);
+    }
+    return function->kernel.name;
+}
+
 static cudaError_t resolve(struct call *call, struct function *function)
 {
     struct kernel *kernel = &function->kernels[call->ordinal];
@@ -254,8 +262,7 @@ static cudaError_t resolve(struct call *call, struct function *function)
                  code->unresolved, code->unresolved_line);
         return refuse(call, &err);
     }
-    kernel->name = demangle_name(&names, function->name);
-    if (!kernel->name) {
+    if (!name_of(function)) {
         return cudaErrorMemoryAllocation;
     }
     kernel->module = module;
@@ -274,6 +281,12 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
         *kernel = &function->kernels[call->ordinal];
     }
     return error;
+}
+
+const char *program_kernel_name(const void *stub)
+{
+    struct function *function = known_function(stub);
+    return function ? name_of(function) : NULL;
 }
 
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,

@@ -30,6 +30,9 @@ struct kernel {
 /* The kernel of a host stub, its module loaded. cudaErrorInvalidDeviceFunction for what is none,
  * the module's own error when it can't be loaded (told on stderr). Device lock held. */
 cudaError_t program_find_kernel(struct call *call, const void *stub, struct kernel **kernel);
+/* The name of a kernel, as in struct kernel, whether or not its module can be loaded; NULL:
+ * unknown. Device lock held. */
+const char *program_kernel_name(const void *stub);
 /* The device address and size of a variable's host shadow; cudaErrorInvalidSymbol. Device lock
  * held. */
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,

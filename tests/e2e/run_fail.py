@@ -50,6 +50,51 @@ def sticky_errors():
         check(done.out == f"{place}: {name}, last {name}, then {name}\n", done.about())
 
 
+def line_of(name, text):
+    return next(n for n, line in enumerate((SOURCES / f"{name}.cu").read_text(encoding="utf-8").splitlines(), 1) if text in line)
+
+
+def told():
+    """What failed, where; a planned fault leaves the verdict to the rest; so does a program that came to no operation."""
+    launch = {"file": "pipeline.cu", "line": line_of("pipeline", "add<<<")}
+    record = {"file": "pipeline.cu", "line": line_of("pipeline", "CHECK(cudaEventRecord(")}
+
+    def short(place):
+        return place and {**place, "file": pathlib.Path(place["file"]).name}
+
+    done = failing("pipeline", "cudaLaunchKernel:2=cudaErrorIllegalAddress", "cudaFree:all=cudaErrorUnknown")
+    fault, failures = done.report["run"]["fault"], done.report["run"]["planned_failures"]
+    check(done.verdict == "clean" and done.code == 3 and done.report["run"]["complete"], done.about())
+    check([(f["call"], f["error"], short(f["at"]), f["count"]) for f in failures] == [("cudaLaunchKernel", "cudaErrorIllegalAddress", launch, 1)],
+          failures)
+    check(fault["planned"] and fault["error"] == "cudaErrorIllegalAddress" and fault["kernel"] == "add"
+          and short(fault["called_at"]) == launch and fault["returned_by"] == "cudaEventRecord" and short(fault["returned_at"]) == record, fault)
+    done = failing("pipeline", "cudaMalloc=cudaErrorMemoryAllocation")
+    check(done.verdict == "clean" and done.code == 3 and done.report["summary"]["totals"]["operations"] == 0, done.about())
+    text = execute([TOOL, "run", "--fail", "cudaLaunchKernel:2=cudaErrorIllegalAddress", "--", program("pipeline")]).stderr
+    for words in ("failed as asked for\n", "device fault, as asked for\n", ", the first call that returned the", "  failed     add of "):
+        check(words in text, text)
+
+
+def unchecked():
+    """The program that asks ends by itself; the one that doesn't is reported, with the kernel."""
+    done = failing("pipeline", "cudaLaunchKernel:2=cudaErrorLaunchOutOfResources", args=["asks"])
+    check(done.code == 3 and done.verdict == "clean" and not done.findings(), done.about())
+    done = failing("pipeline", "cudaLaunchKernel:2=cudaErrorLaunchOutOfResources")
+    found = done.findings()
+    check(done.code == 66 and [(f["rule"], f["severity"]) for f in found] == [("SSAN-UNCHECKED-LAUNCH", "error")], done.about())
+    check("add" in found[0]["message"] and "cudaErrorLaunchOutOfResources" in found[0]["message"], found[0])
+    trace = WORK / "unchecked.ssan"
+    done = failing("pipeline", "cudaLaunchKernel:all=cudaErrorUnknown")
+    check([(f["rule"], f["count"]) for f in done.findings()] == [("SSAN-UNCHECKED-LAUNCH", 3)], done.findings())
+    run(program("pipeline"), "--trace", trace, "--fail", "cudaLaunchKernel:2=cudaErrorUnknown")
+    again = execute([TOOL, "check", trace])
+    check(again.returncode == 66 and "SSAN-UNCHECKED-LAUNCH" in again.stderr, again.stderr)
+    for verb in ("explore", "witness"):
+        done = execute([TOOL, verb, "--fail", "cudaLaunchKernel:2=cudaErrorUnknown", "--", program("pipeline")])
+        check(done.returncode == 66 and "SSAN-UNCHECKED-LAUNCH" in done.stderr, f"{verb} {done.returncode}\n{done.stderr}")
+
+
 def counted_over_threads():
     for failures, expected in ((["cudaMalloc:6=cudaErrorMemoryAllocation"], "00000100"),
                                (["cudaMalloc:all=cudaErrorMemoryAllocation"], "11111111"),
@@ -93,7 +138,7 @@ def from_a_file():
 
 def main():
     tally = Tally("run_fail")
-    for function in (own_errors, sticky_errors, counted_over_threads, did_not_happen, wrong_words, in_explore_and_witness, from_a_file):
+    for function in (own_errors, sticky_errors, told, unchecked, counted_over_threads, did_not_happen, wrong_words, in_explore_and_witness, from_a_file):
         tally.case(function.__name__, function)
     return tally.finish()
 

@@ -351,6 +351,45 @@ void fixture_advice(struct report *report)
     finding->stream = 0;
 }
 
+/* A failed launch asked for by nobody and one asked for late; an error passed over; planned
+ * failures. */
+void fixture_errors(struct report *report)
+{
+    struct run_failure *failures = make(report, 2 * sizeof *failures);
+    struct run_info *run = &report->run;
+    struct report_op *op;
+    handover_tables(report);
+    op = add_op(report, "s1.1", "P1", ROP_KERNEL, 0, at("errors.cu", 20, "scale<<<1, 1>>>(d);"));
+    op->name = "scale";
+    op = add_op(report, "f1.1", "f1.1", ROP_FAILED, -1, at("errors.cu", 30, NULL));
+    op->call = "cudaLaunchKernel";
+    op->name = "add";
+    op->error = 9;
+    op = add_op(report, "f1.2", "f1.2", ROP_FAILED, -1, at("errors.cu", 31, NULL));
+    op->call = "cudaLaunchKernel";
+    op->error = 4711;
+    op = add_op(report, "f1.3", "f1.3", ROP_FAILED, -1, at("errors.cu", 40, NULL));
+    op->call = "cudaMemcpy";
+    op->error = 700;
+    add_finding(report, "55550000", CHECK_UNCHECKED_LAUNCH, -1, 1);
+    add_finding(report, "55551111", CHECK_UNCHECKED_LAUNCH, -1, 2)->severity = SEVERITY_ADVICE;
+    add_finding(report, "66660000", CHECK_LATE_ERROR, 0, 3);
+    add_finding(report, "66661111", CHECK_LATE_ERROR, -1, 3);
+    failures[0] = (struct run_failure){"cudaMalloc", 2, at("errors.cu", 10, NULL), 3};
+    failures[1] = (struct run_failure){"cudaLaunchKernel", 700, at("errors.cu", 20, NULL), 1};
+    run->failures = failures;
+    run->failure_count = 2;
+    run->altered = "--fail cudaMalloc:all=cudaErrorMemoryAllocation";
+    run->fault = "the kernel fails, as --fail cudaLaunchKernel:1=cudaErrorIllegalAddress asks";
+    run->fault_error = 700;
+    run->fault_planned = true;
+    run->fault_call = "cudaLaunchKernel";
+    run->fault_name = "scale";
+    run->fault_op_at = at("errors.cu", 20, NULL);
+    run->fault_returned = "cudaMemcpy";
+    run->fault_returned_at = at("errors.cu", 40, NULL);
+}
+
 static void set_witness(struct report *report, struct finding *finding, struct witness witness)
 {
     struct witness *copy = make(report, sizeof *copy);

@@ -14,6 +14,9 @@ void fixture_host_write(struct report *report);
 void fixture_lifetimes(struct report *report);
 /* A wait for an event that was never recorded, and work that was pending at the end. */
 void fixture_advice(struct report *report);
+/* Launches whose errors nobody asks for or somebody late, an error passed over, planned failures.
+ */
+void fixture_errors(struct report *report);
 /* The handover with a witness, others with each reason why there is none, and a diagnosis. */
 void fixture_witnesses(struct report *report);
 /* Order by a behaviour that no manual promises. */

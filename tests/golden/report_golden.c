@@ -102,6 +102,11 @@ static void advice(void **state)
     both(fixture_advice, "advice", false);
 }
 
+static void errors(void **state)
+{
+    both(fixture_errors, "errors", false);
+}
+
 static void witnesses(void **state)
 {
     both(fixture_witnesses, "witnesses", false);
@@ -183,7 +188,7 @@ static void short_form(void **state)
 {
     static void (*const fixtures[])(struct report *) = {
         fixture_handover,    fixture_host_write, fixture_lifetimes, fixture_advice,
-        fixture_portability, fixture_losses,     fixture_witnesses,
+        fixture_portability, fixture_losses,     fixture_witnesses, fixture_errors,
     };
     struct strbuf text = {0};
     size_t i;
@@ -241,13 +246,14 @@ static void ready_entries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handover),     cmocka_unit_test(handover_verbose),
-        cmocka_unit_test(host_write),   cmocka_unit_test(lifetimes),
-        cmocka_unit_test(advice),       cmocka_unit_test(witnesses),
-        cmocka_unit_test(portability),  cmocka_unit_test(long_names),
-        cmocka_unit_test(losses),       cmocka_unit_test(processes),
-        cmocka_unit_test(from_listing), cmocka_unit_test(short_form),
-        cmocka_unit_test(suppressed),   cmocka_unit_test(ready_entries),
+        cmocka_unit_test(handover),      cmocka_unit_test(handover_verbose),
+        cmocka_unit_test(host_write),    cmocka_unit_test(lifetimes),
+        cmocka_unit_test(errors),        cmocka_unit_test(advice),
+        cmocka_unit_test(witnesses),     cmocka_unit_test(portability),
+        cmocka_unit_test(long_names),    cmocka_unit_test(losses),
+        cmocka_unit_test(processes),     cmocka_unit_test(from_listing),
+        cmocka_unit_test(short_form),    cmocka_unit_test(suppressed),
+        cmocka_unit_test(ready_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,8 @@ void litmus_oracle(const struct litmus *litmus, bool strict, struct verdict *ver
     const struct oracle_fault *faults = oracle_faults(oracle, &count);
     for (size_t i = 0; i < count; i++) {
         const struct oracle_fault *fault = &faults[i];
-        bool advice = fault->check >= ORACLE_EVENT_UNRECORDED;
+        bool advice = fault->check >= ORACLE_EVENT_UNRECORDED || fault->mild;
+        bool alone = advice || fault->check == ORACLE_UNCHECKED_LAUNCH;
         bool warning = !fault->observed || fault->sureness == ORACLE_POSSIBLE;
         char first[32] = "", then[32], line[160];
         litmus_side(&litmus->tape, fault->first_position, first, sizeof first);
@@ -232,8 +233,7 @@ void litmus_oracle(const struct litmus *litmus, bool strict, struct verdict *ver
                  advice    ? "advice"
                  : warning ? "warning"
                            : "error",
-                 oracle_check_word(fault->check), advice ? "" : " first=", advice ? "" : first,
-                 then);
+                 oracle_check_word(fault->check), alone ? "" : " first=", alone ? "" : first, then);
         verdict_add(verdict, line);
     }
     oracle_destroy(oracle);

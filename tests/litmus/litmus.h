@@ -6,8 +6,9 @@
  * instead, under --threads strict; without such lines the same verdict holds #nearest: waited-late
  * nearest misses of the findings, in order; "strict KIND": under --threads strict
  *
- * Sides are op:ID, sync:ID, alloc:ID, free:ID, and host:N, pool:N (the N-th host_access, pool_free
- * of the listing). A verdict is a sorted list of such lines. Out of memory ends the test. */
+ * Sides are op:ID, sync:ID, alloc:ID, free:ID, and host:N, pool:N, failed:N (the N-th
+ * host_access, pool_free, failed of the listing). A verdict is a sorted list of such lines. Out of
+ * memory ends the test. */
 #ifndef SSAN_TESTS_LITMUS_LITMUS_H
 #define SSAN_TESTS_LITMUS_LITMUS_H
 

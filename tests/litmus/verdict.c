@@ -14,14 +14,15 @@ static void add_hazard(const struct litmus *litmus, const struct hazard *hazard,
                        struct verdict *verdict)
 {
     bool advice = hazard->severity == SEVERITY_ADVICE;
+    bool alone = advice || hazard->check == CHECK_UNCHECKED_LAUNCH;
     char first[32] = "", then[32], line[200];
-    if (!advice) {
+    if (!alone) {
         litmus_side(&litmus->tape, hazard->first.position, first, sizeof first);
     }
     litmus_side(&litmus->tape, hazard->then.position, then, sizeof then);
     snprintf(line, sizeof line, "%s %s%s%s%s%s then=%s", severity_word(hazard->severity),
              check_info(hazard->check)->id, hazard->ordered_by ? " by=" : "",
-             hazard->ordered_by ? hazard->ordered_by : "", advice ? "" : " first=", first, then);
+             hazard->ordered_by ? hazard->ordered_by : "", alone ? "" : " first=", first, then);
     verdict_add(verdict, line);
     enum severity documented = hazard->ordered_by && hazard->sureness != SURENESS_POSSIBLE
                                    ? SEVERITY_ERROR

@@ -27,7 +27,7 @@ static enum oracle_check check_of(const struct hazard *hazard)
 
 static enum severity documented_severity(const struct oracle_fault *fault)
 {
-    if (fault->check >= ORACLE_EVENT_UNRECORDED) {
+    if (fault->check >= ORACLE_EVENT_UNRECORDED || fault->mild) {
         return SEVERITY_ADVICE;
     }
     return fault->sureness == ORACLE_POSSIBLE ? SEVERITY_WARNING : SEVERITY_ERROR;

@@ -427,6 +427,7 @@ struct oracle *oracle_run(const struct tape *tape, bool strict, const char **why
         return NULL;
     }
     oracle_judge(oracle);
+    oracle_judge_errors(oracle, tape);
     return oracle;
 }
 

@@ -20,6 +20,8 @@ enum oracle_check {
     ORACLE_WAR,
     ORACLE_EVENT_RACE,
     ORACLE_SUBMIT_RACE,
+    ORACLE_UNCHECKED_LAUNCH,
+    ORACLE_LATE_ERROR,
     ORACLE_EVENT_UNRECORDED,
     ORACLE_PENDING_AT_EXIT,
     ORACLE_CHECK_COUNT
@@ -50,6 +52,7 @@ struct oracle_fault {
     enum oracle_check check;
     enum oracle_sureness sureness;
     bool observed; /* stands in the observed reading too, else a portability warning */
+    bool mild;     /* a launch whose error is asked for late: advice */
     size_t first, then;
     uint64_t first_position, then_position;
     uint32_t alloc, stream, event;

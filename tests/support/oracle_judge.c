@@ -338,6 +338,8 @@ const char *oracle_check_word(enum oracle_check check)
         [ORACLE_WAR] = "SSAN-WAR",
         [ORACLE_EVENT_RACE] = "SSAN-EVENT-RACE",
         [ORACLE_SUBMIT_RACE] = "SSAN-SUBMIT-RACE",
+        [ORACLE_UNCHECKED_LAUNCH] = "SSAN-UNCHECKED-LAUNCH",
+        [ORACLE_LATE_ERROR] = "SSAN-LATE-ERROR",
         [ORACLE_EVENT_UNRECORDED] = "SSAN-EVENT-UNRECORDED",
         [ORACLE_PENDING_AT_EXIT] = "SSAN-PENDING-AT-EXIT",
     };

@@ -414,7 +414,9 @@ void random_call(struct random_state *state, size_t thread)
     uint32_t id = state->threads.items[thread].id;
     uint64_t dice = pick(state, 100 + state->join_weight + state->misc_weight);
     struct ssan_event event;
-    if (dice < 28) {
+    if (chance(state, 4)) {
+        random_errors(state, id);
+    } else if (dice < 28) {
         kernel(state, id);
     } else if (dice < 40) {
         copy(state, thread);

@@ -90,6 +90,10 @@ void random_run_callbacks(struct random_state *state);
 void random_call(struct random_state *state, size_t thread);
 /* The record with which a waiting thread goes on. */
 void random_return(struct random_state *state, size_t thread);
+/* random_errors.c: a call that fails, or a question for the last error. */
+void random_errors(struct random_state *state, uint32_t thread);
+/* A call that returns the error of earlier work, or a question for it. */
+void random_dead_call(struct random_state *state, uint32_t thread);
 /* random_memory.c */
 void random_places(struct random_state *state);
 /* A place that holds memory of a mask of kinds (bit: enum ssan_memory) now; NULL: none. */

@@ -137,9 +137,13 @@ static void end_trace(struct random_state *state)
     drain(state, false);
     struct ssan_event event = {.kind = SSAN_EV_fault};
     if (chance(state, 6)) {
-        event.fault = (struct ssan_ev_fault){1 + pick(state, state->ops), 0, 700,
+        event.fault = (struct ssan_ev_fault){1 + pick(state, state->ops), 0, 700, 0,
                                              ssan_str("an illegal address")};
         emit(state, &event);
+        for (uint64_t left = pick(state, 6); left > 0; left--) {
+            uint32_t thread = state->threads.items[pick(state, state->threads.count)].id;
+            random_dead_call(state, thread);
+        }
     }
     if (!chance(state, 10) && !state->callback_acquires) {
         event.kind = SSAN_EV_exit;

@@ -141,7 +141,7 @@ static void assert_width(const char *text)
 
 static void (*const fixtures[])(struct report *) = {
     fixture_handover,    fixture_host_write, fixture_lifetimes, fixture_advice,
-    fixture_portability, fixture_long_names, fixture_losses,
+    fixture_portability, fixture_long_names, fixture_losses,    fixture_errors,
 };
 
 static void bodies_keep_their_width(void **state)

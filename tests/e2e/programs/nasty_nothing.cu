@@ -10,6 +10,7 @@
 // VERDICT: errors
 // EXIT: 66
 // FINDING: error SSAN-RAW 'data' [0,16384) first=kernel:fill then=kernel:take nearest=recorded-early
+// FINDING: error SSAN-UNCHECKED-LAUNCH then=failed:big
 /* Calls that fail, and copies of no bytes, enqueue nothing: they neither race nor order. */
 #include "common.h"
 

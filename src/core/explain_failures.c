@@ -1,0 +1,82 @@
+/* Failures as facts of a run. Cost: a pass over the calls that failed, times the planned places. */
+#include "core/explain_failures.h"
+
+#include <string.h>
+
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    return a->line == b->line && a->file == b->file && a->function == b->function;
+}
+
+/* One more failure of `call`; equal ones of a place are counted together. */
+static void add(struct run_info *run, struct run_failure *failures, const char *call,
+                uint32_t error, struct place at)
+{
+    for (size_t i = 0; i < run->failure_count; i++) {
+        if (failures[i].error == error && strcmp(failures[i].call, call) == 0 &&
+            is_same_place(&failures[i].at, &at)) {
+            failures[i].count++;
+            return;
+        }
+    }
+    failures[run->failure_count++] = (struct run_failure){call, error, at, 1};
+}
+
+/* The call that first gave the program the error of the fault: not one that returns it to nobody.
+ */
+static const struct hist_failed *first_returned(const struct history *history)
+{
+    for (size_t i = 0; history->fault && i < history->failed.count; i++) {
+        const struct hist_failed *failed = &history->failed.items[i];
+        if (failed->error_of == SSAN_error_of_EARLIER && !failed->discarded) {
+            return failed;
+        }
+    }
+    return NULL;
+}
+
+static void fill_fault(struct run_info *run, const struct history *history)
+{
+    const uint32_t item =
+        history->fault_op ? history_find(&history->item_of, history->fault_op) : HISTORY_NONE;
+    const struct hist_failed *returned = first_returned(history);
+    run->fault = history->fault;
+    run->fault_error = history->fault_error;
+    run->fault_planned = history->fault_planned;
+    run->fault_at = history_place(history, history->fault_site);
+    if (item != HISTORY_NONE) {
+        const struct hist_item *op = &history->items.items[item];
+        run->fault_call = op->call;
+        run->fault_name = op->name[0] ? op->name : NULL;
+        run->fault_op_at = history_place(history, op->site);
+    }
+    if (returned) {
+        run->fault_returned = returned->call;
+        run->fault_returned_at = history_place(history, returned->site);
+    }
+}
+
+bool explain_failures(struct run_info *run, struct arena *arena, const struct history *history)
+{
+    struct run_failure *failures =
+        arena_alloc(arena, (history->failed.count + 1) * sizeof *failures);
+    if (!failures) {
+        return false;
+    }
+    if (history->fault) {
+        fill_fault(run, history);
+    }
+    run->failures = failures;
+    for (size_t i = 0; i < history->failed.count; i++) {
+        const struct hist_failed *failed = &history->failed.items[i];
+        if (failed->error_of == SSAN_error_of_PLANNED) {
+            add(run, failures, failed->call, failed->error, history_place(history, failed->site));
+        }
+    }
+    if (run->fault_planned && (run->fault_call || run->fault_returned)) {
+        const bool work = run->fault_call != NULL;
+        add(run, failures, work ? run->fault_call : run->fault_returned, run->fault_error,
+            work ? run->fault_op_at : run->fault_returned_at);
+    }
+    return true;
+}

@@ -1,0 +1,12 @@
+/* What failed in a run: the device fault with what it came of, and the failures that were planned.
+ */
+#ifndef SSAN_CORE_EXPLAIN_FAILURES_H
+#define SSAN_CORE_EXPLAIN_FAILURES_H
+
+#include "core/explain_history.h"
+
+/* Fills the members of `run` about them; texts are those of the history. False when out of memory.
+ */
+bool explain_failures(struct run_info *run, struct arena *arena, const struct history *history);
+
+#endif
