@@ -235,12 +235,13 @@ static cudaError_t load(struct call *call, struct program *program)
     return image->error;
 }
 
-static const char *name_of(struct function *function)
+static const char *name_of(struct function *function, uint32_t ordinal)
 {
-    if (!function->kernel.name) {
-        function->kernel.name = demangle_name(&names, function->name);
+    struct kernel *kernel = &function->kernels[ordinal];
+    if (!kernel->name) {
+        kernel->name = demangle_name(&names, function->name);
     }
-    return function->kernel.name;
+    return kernel->name;
 }
 
 static cudaError_t resolve(struct call *call, struct function *function)
@@ -262,7 +263,7 @@ static cudaError_t resolve(struct call *call, struct function *function)
                  code->unresolved, code->unresolved_line);
         return refuse(call, &err);
     }
-    if (!name_of(function)) {
+    if (!name_of(function, call->ordinal)) {
         return cudaErrorMemoryAllocation;
     }
     kernel->module = module;
@@ -286,7 +287,7 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
 const char *program_kernel_name(const void *stub)
 {
     struct function *function = known_function(stub);
-    return function ? name_of(function) : NULL;
+    return function ? name_of(function, 0) : NULL;
 }
 
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
