@@ -11,8 +11,6 @@
 #include "capture/observe.h"
 #include "trace/session.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 static void begin_sync(struct thread *thread, enum ssan_sync_kind kind, uint32_t object,
@@ -220,36 +218,6 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
     }
 }
 
-/* Errors that end a context (R-ERR-3). */
-static const struct {
-    int result;
-    const char *words;
-} deadly[] = {
-    {CUDA_ECC_UNCORRECTABLE, "its memory has an error that can't be corrected"},
-    {CUDA_ILLEGAL_ADDRESS, "it accessed an illegal address"},
-    {CUDA_LAUNCH_TIMEOUT, "it ran longer than the system allows"},
-    {CUDA_ASSERT, "an assertion in it failed"},
-    {CUDA_HARDWARE_STACK_ERROR, "its stack is damaged"},
-    {CUDA_ILLEGAL_INSTRUCTION, "it has an illegal instruction"},
-    {CUDA_MISALIGNED_ADDRESS, "it accessed a misaligned address"},
-    {CUDA_INVALID_ADDRESS_SPACE, "it accessed an address of another space"},
-    {CUDA_INVALID_PC, "it jumped out of its code"},
-    {CUDA_LAUNCH_FAILED, "it was ended by an exception"},
-};
-
-/* The first of them: nothing behind it can be judged. */
-static void tell_error(int result)
-{
-    static atomic_bool told;
-    char text[128];
-    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
-        if (deadly[i].result == result && !atomic_exchange(&told, true)) {
-            snprintf(text, sizeof text, "a kernel failed: %s (error %d)", deadly[i].words, result);
-            emit_fault(0, 0, (uint32_t)result, false, text);
-        }
-    }
-}
-
 static void enter(struct thread *thread, const struct api_call *call,
                   const struct sanitizer_api_data *data)
 {
@@ -313,8 +281,12 @@ static void leave(struct thread *thread, const struct api_call *call,
         observe_call_end();
         if (result == 0) {
             leave_well(thread, &frame);
-        } else if (result != CUDA_NOT_READY) {
-            tell_error(result);
+        } else if (result == CUDA_NOT_READY) {
+            /* no error (R-ERR-5) */
+        } else if (call->class == API_ASK) {
+            error_asked(thread, call, result);
+        } else {
+            error_returned(thread, call, data);
         }
         if (call->class == API_GRAPH &&
             (result == 0 || result == CUDA_STREAM_CAPTURE_INVALIDATED)) {

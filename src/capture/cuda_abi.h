@@ -461,6 +461,7 @@ enum api_class {
     API_PROFILER_START,
     API_PROFILER_STOP,
     API_GLOBAL, /* struct cuda_global_params: where a variable of a module lies */
+    API_ASK,    /* for the last error: the result is that */
     API_GRAPH,  /* captured, built, instantiated, launched */
     API_UNSUPPORTED
 };

@@ -34,6 +34,16 @@ void unrecorded_wait(struct thread *thread, CUstream stream, CUevent event, bool
 void hostfunc_enter(struct thread *thread, const struct call_frame *frame);
 void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok);
 
+/* The function whose code holds a return address, demangled, without arguments; "" when its object
+ * has no symbol for it. Not under the lock of emit.h: the loader is asked. */
+const char *hostfunc_holding(uint64_t address);
+
+/* The thread's outermost call has returned an error, which is not NotReady; `data` of its exit. */
+void error_returned(struct thread *thread, const struct api_call *call,
+                    const struct sanitizer_api_data *data);
+/* It was a question for the last error, and there was one. */
+void error_asked(struct thread *thread, const struct api_call *call, int result);
+
 /* The context is current at the entry of a call: what could not be asked when it began is asked
  * now.
  */

@@ -83,6 +83,15 @@ static void run_callback(CUstream stream, int status, void *user)
     end_function(hostfunc.op.op);
 }
 
+const char *hostfunc_holding(uint64_t address)
+{
+    const char *name;
+    pthread_mutex_lock(&names);
+    name = funcname_holding(address);
+    pthread_mutex_unlock(&names);
+    return name;
+}
+
 /* The function as the program gave it: the runtime may have put one of its own before it. */
 static const void *function_of(const struct thread *thread, const struct call_frame *frame)
 {

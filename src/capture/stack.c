@@ -153,6 +153,27 @@ __attribute__((noinline)) uint32_t stack_site(void)
     return id;
 }
 
+__attribute__((noinline)) uint32_t stack_addresses(uint64_t *addresses, uint32_t most)
+{
+    struct unwind_registers registers;
+    struct stack stack;
+    int error = errno;
+    if (!atomic_load_explicit(&stacks.sink, memory_order_acquire)) {
+        return 0;
+    }
+    stack.found =
+        (struct unwind_stack){.frames = stack.frames, .room = most < DEPTH ? most : DEPTH};
+    stack.has_python = true; /* machine frames alone */
+    memset(&registers, 0, sizeof registers);
+    unwind_here(&registers);
+    unwind_walk(&registers, &stack.found, on_special, &stack);
+    for (uint32_t i = 0; i < stack.found.count; i++) {
+        addresses[i] = stack.frames[i] & UNWIND_ADDRESS;
+    }
+    errno = error;
+    return stack.found.count;
+}
+
 uint32_t stack_intern(const uint64_t *frames, uint32_t count)
 {
     struct ssan_sink *sink = atomic_load_explicit(&stacks.sink, memory_order_acquire);

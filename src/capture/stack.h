@@ -17,6 +17,10 @@ bool stack_open(struct ssan_sink *sink);
  */
 uint32_t stack_site(void);
 
+/* The innermost return addresses of the same stack, at most `most` of them; their number. As above.
+ */
+uint32_t stack_addresses(uint64_t *addresses, uint32_t most);
+
 /* The id of a site with these frames, which are no host stack: each is a device instruction that
  * may have made an access (observe_sites.h). Any thread. */
 uint32_t stack_intern(const uint64_t *frames, uint32_t count);

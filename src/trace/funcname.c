@@ -18,8 +18,9 @@
 static struct arena names;
 static struct map known; /* function to name */
 
-/* The name of the function at `value` of the file's own symbols, or NULL. */
-static const char *find_in_file(const void *bytes, size_t size, uint64_t value)
+/* The name of the function that begins at `value`, or, inside, whose code holds it, by the file's
+ * own symbols; NULL: none. */
+static const char *find_in_file(const void *bytes, size_t size, uint64_t value, bool inside)
 {
     struct elf_file file;
     Elf64_Shdr table, strings;
@@ -29,14 +30,16 @@ static const char *find_in_file(const void *bytes, size_t size, uint64_t value)
         return NULL;
     }
     for (uint64_t i = 0; elf_file_symbol(&file, &table, i, &symbol); i++) {
-        if (symbol.st_value == value && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
+        bool is_it = symbol.st_value == value || (inside && symbol.st_value < value &&
+                                                  value - symbol.st_value < symbol.st_size);
+        if (is_it && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
             return elf_file_text(&file, &strings, symbol.st_name);
         }
     }
     return NULL;
 }
 
-static const char *look_up(const void *function)
+static const char *look_up(const void *function, bool inside)
 {
     Dl_info info;
     struct link_map *object = NULL;
@@ -54,7 +57,7 @@ static const char *look_up(const void *function)
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
             name = find_in_file(bytes, (size_t)status.st_size,
-                                (uint64_t)(uintptr_t)function - object->l_addr);
+                                (uint64_t)(uintptr_t)function - object->l_addr, inside);
             /* The name lies in the mapping, so it is copied before that goes. */
             name = name ? arena_strdup(&names, name) : NULL;
             name = name ? demangle_name(&names, name) : NULL;
@@ -68,9 +71,15 @@ static const char *look_up(const void *function)
 const char *funcname_find(const void *function)
 {
     uint64_t *found = map_find(&known, (uint64_t)(uintptr_t)function);
-    const char *name = found ? (const char *)(uintptr_t)*found : look_up(function);
+    const char *name = found ? (const char *)(uintptr_t)*found : look_up(function, false);
     if (!found) {
         (void)map_set(&known, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)name);
     }
     return name;
+}
+
+/* A return address may stand behind the last instruction of a function that does not come back. */
+const char *funcname_holding(uint64_t address)
+{
+    return address ? look_up((const void *)(uintptr_t)(address - 1), true) : "";
 }

@@ -63,8 +63,17 @@ void fake_enter(struct fake_call *call, uint32_t domain, uint32_t id, const char
     fake_tell(domain, id, &call->data);
 }
 
+#define GET_LAST_ERROR  10
+#define PEEK_LAST_ERROR 11
+
+static _Thread_local int last_error;
+
 int fake_exit(struct fake_call *call, int result)
 {
+    bool asks = call->id == GET_LAST_ERROR || call->id == PEEK_LAST_ERROR;
+    if (call->domain == SANITIZER_RUNTIME_API && !asks && result && result != CUDA_NOT_READY) {
+        last_error = result;
+    }
     call->result = result;
     call->data.site = SANITIZER_API_EXIT;
     call->data.result = &call->result;
@@ -92,4 +101,25 @@ int fake_failure(void)
 int fake_sticky(void)
 {
     return atomic_load(&sticky);
+}
+
+static int ask(uint32_t id, const char *name)
+{
+    struct fake_call call;
+    fake_enter(&call, SANITIZER_RUNTIME_API, id, name, NULL, NULL);
+    int error = fake_sticky() ? fake_sticky() : last_error;
+    if (id == GET_LAST_ERROR) {
+        last_error = 0;
+    }
+    return fake_exit(&call, error);
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    return ask(GET_LAST_ERROR, "cudaGetLastError");
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return ask(PEEK_LAST_ERROR, "cudaPeekAtLastError");
 }

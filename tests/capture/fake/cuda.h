@@ -119,6 +119,10 @@ cudaError_t cudaMemset_ptds(void *pointer, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t size, cudaStream_t stream);
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
 
+/* Of the thread: what its last call of the runtime that failed has returned. */
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+
 /* `function` is a struct fake_kernel. */
 cudaError_t cudaLaunchKernel(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block,
                              void **arguments, size_t shared_bytes, cudaStream_t stream);
