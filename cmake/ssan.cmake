@@ -5,6 +5,8 @@
 #   build/.../see/<name>, and nothing else: an include across layers does not compile.
 # ssan_test(name SOURCES ... LINKS ... [LABELS ...])
 #   A test program with cmocka that sees all of src. Its name begins with the folder under test.
+# ssan_thread_tests(OPTIONS options... TESTS names...)
+#   Marks tests with the label `threads`, which the thread sanitizer's build runs, under these options of its own.
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -79,4 +81,15 @@ function(ssan_test name)
     if(ARG_LABELS)
         set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
     endif()
+endfunction()
+
+# By default the sanitizer waits a second at each process's end, for races of threads that are left; the tests end their
+# threads before, and are hundreds of processes.
+function(ssan_thread_tests)
+    cmake_parse_arguments(ARG "" "" "OPTIONS;TESTS" ${ARGN})
+    list(JOIN ARG_OPTIONS ":" options)
+    foreach(name ${ARG_TESTS})
+        set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "TSAN_OPTIONS=atexit_sleep_ms=20:${options}")
+    endforeach()
 endfunction()

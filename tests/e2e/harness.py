@@ -30,6 +30,7 @@ TOOL = pathlib.Path(os.environ.get("STREAMSAN", ROOT / "build/release/bin/stream
 SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared"))
 TIMEOUT_S = 120
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+VALIDATORS, VALIDATORS_GUARD = {}, threading.Lock()
 
 
 LOCKS, LOCKS_GUARD = {}, threading.Lock()
@@ -70,6 +71,22 @@ class Result:
 
     def about(self):
         return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+def validator(schema):
+    """The validator of a schema, which is itself checked once."""
+    with VALIDATORS_GUARD:
+        if id(schema) not in VALIDATORS:
+            kind = jsonschema.validators.validator_for(schema)
+            kind.check_schema(schema)
+            VALIDATORS[id(schema)] = (kind(schema), schema)
+        return VALIDATORS[id(schema)][0]
+
+
+def keeps_to(schema, document, name="docs/report.schema.json"):
+    """Fails unless the document keeps to the schema, which is in the file `name`."""
+    error = jsonschema.exceptions.best_match(validator(schema).iter_errors(document))
+    check(error is None, error and f"the report does not keep to {name}: {error.json_path}: {error.message}")
 
 
 def work_folder(name):
@@ -168,10 +185,7 @@ def run(program, *options, args=(), env=None, cwd=None, timeout=TIMEOUT_S):
     except ValueError as error:
         raise Failure(f"the report is not JSON: {error}\n{text[:500]}") from error
     if parsed is not None:
-        try:
-            jsonschema.validate(parsed, SCHEMA)
-        except jsonschema.ValidationError as error:
-            raise Failure(f"the report does not keep to docs/report.schema.json: {error.json_path}: {error.message}") from error
+        keeps_to(SCHEMA, parsed)
     return Result(done, parsed)
 
 

@@ -13,8 +13,6 @@ import sys
 import tempfile
 import threading
 
-import jsonschema
-
 import harness
 from harness import ROOT, SHARED, TOOL, Failure, Skip, Tally, build, build_once, check, execute, work_folder
 
@@ -46,10 +44,7 @@ def audited(trace, *options, code=0):
     if audit["assumed"]:
         documents.append((audit["assumed"]["report"], harness.SCHEMA))
     for document, schema in documents:
-        try:
-            jsonschema.validate(document, schema)
-        except jsonschema.ValidationError as error:
-            raise Failure(f"it does not keep to docs/audit.schema.json: {error.json_path}: {error.message}") from error
+        harness.keeps_to(schema, document, "docs/report.schema.json" if schema is harness.SCHEMA else "docs/audit.schema.json")
     summary, sites = audit["summary"], audit["sites"]
     check(summary["load_bearing"] == sum(s["verdict"] == "load-bearing" for s in sites), "the count of load-bearing calls")
     check(summary["redundant"] == sum(s["verdict"] == "redundant" for s in sites), "the count of redundant calls")

@@ -14,8 +14,7 @@ import random
 import struct
 import sys
 
-import jsonschema
-
+import harness
 from harness import ROOT, TOOL, Tally, check, execute, only_argument, wants_all, work_folder
 
 SCHEMA = json.loads((ROOT / "docs/compare.schema.json").read_text(encoding="utf-8"))
@@ -121,7 +120,7 @@ def compare(*words):
     done = execute([TOOL, "compare", "--format", "json", *words])
     report = json.loads(done.stdout) if done.returncode in (0, 1) else None
     if report:
-        jsonschema.validate(report, SCHEMA)
+        harness.keeps_to(SCHEMA, report, "docs/compare.schema.json")
         check((done.returncode == 0) == report["equal"], f"exit {done.returncode}, equal {report['equal']}")
     return done, report
 

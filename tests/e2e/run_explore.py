@@ -13,8 +13,6 @@ import shlex
 import shutil
 import sys
 
-import jsonschema
-
 import harness
 from harness import ROOT, SCHEMA, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, run, wants_all, work_folder
 
@@ -36,10 +34,7 @@ def explore(program, *options, args=(), cwd=None):
     result = Result(done, json.loads(text) if text else None)
     if result.report is None:
         return result
-    try:
-        jsonschema.validate(result.report, SCHEMA)
-    except jsonschema.ValidationError as error:
-        raise Failure(f"the report does not keep to docs/report.schema.json: {error.json_path}: {error.message}") from error
+    harness.keeps_to(SCHEMA, result.report)
     facts, counted = result.report["explore"], COUNTED.search(done.stderr)
     check(counted, f"no line `W of T orders wrong`\n{result.about()}")
     check(counted[0] in result.verdict_line, f"the verdict does not hold {counted[0]}\n{result.about()}")

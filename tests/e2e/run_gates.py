@@ -32,7 +32,7 @@ def witness(*words, options=(), code=66):
                     LISTINGS / "pipeline.litmus", *words], env=GPU)
     check(done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
     report = json.loads(output.read_text(encoding="utf-8"))
-    harness.jsonschema.validate(report, SCHEMA)
+    harness.keeps_to(SCHEMA, report)
     return done, {(f["first"]["op"], f["then"]["op"]): f["witness"] for f in report["findings"] if f["severity"] == "error"}
 
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 import harness
-import jsonschema
 from harness import ROOT, SCHEMA, TOOL, Skip, Tally, build_once, check, execute, started, work_folder
 
 FOLDER = work_folder("usability")
@@ -66,7 +65,7 @@ def judged(*words, code=66):
     done = expect(["check", *words, LISTING], code)
     expect(["check", *words, "--format", "json", "--output", path, LISTING], code)
     report = json.loads(path.read_text(encoding="utf-8"))
-    jsonschema.validate(report, SCHEMA)
+    harness.keeps_to(SCHEMA, report)
     return done, report
 
 

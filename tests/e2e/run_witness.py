@@ -33,7 +33,7 @@ def witness(program, *options, args=(), env=None, cwd=None, **how):
         text = pathlib.Path(report.name).read_text(encoding="utf-8")
     parsed = json.loads(text) if text else None
     if parsed is not None:
-        harness.jsonschema.validate(parsed, harness.SCHEMA)
+        harness.keeps_to(harness.SCHEMA, parsed)
     return Result(done, parsed)
 
 

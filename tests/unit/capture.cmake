@@ -9,12 +9,12 @@ endforeach()
 target_compile_definitions(ssan_test_frames_a PRIVATE SSAN_TEST_FRAME_BYTES=200)
 target_compile_definitions(ssan_test_frames_b PRIVATE SSAN_TEST_FRAME_BYTES=80)
 
-ssan_test(capture_stack SOURCES capture_stack.c LINKS ssan_stack ssan_test_frames ${CMAKE_DL_LIBS} LABELS threads)
+ssan_test(capture_stack SOURCES capture_stack.c LINKS ssan_stack ssan_test_frames ${CMAKE_DL_LIBS})
 target_compile_definitions(test_capture_stack PRIVATE SSAN_TEST_FRAMES_A="$<TARGET_FILE:ssan_test_frames_a>"
     SSAN_TEST_FRAMES_B="$<TARGET_FILE:ssan_test_frames_b>")
 add_dependencies(test_capture_stack ssan_test_frames_a ssan_test_frames_b)
 # The test's own sink takes memory, also below a signal handler.
-set_tests_properties(capture_stack PROPERTIES ENVIRONMENT "TSAN_OPTIONS=report_signal_unsafe=0")
+ssan_thread_tests(OPTIONS report_signal_unsafe=0 TESTS capture_stack)
 
 ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 

@@ -5,4 +5,4 @@ target_link_libraries(trace_test_support PRIVATE ssan_flags PUBLIC ssan_trace_to
 foreach(name damage forms gate kill listing observe plan session writer)
     ssan_test(trace_${name} SOURCES trace_${name}.c LINKS trace_test_support)
 endforeach()
-set_tests_properties(trace_kill trace_writer PROPERTIES LABELS threads)
+ssan_thread_tests(TESTS trace_kill trace_writer)
