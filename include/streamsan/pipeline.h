@@ -66,9 +66,12 @@
  * input_bytes of `input`, release of a host consumer as the read of the first output_bytes of
  * `output`. Costs nothing without the tool.
  *
- * BUILDING. `cc app.c -lstreamsan-pipeline -lcudart -lpthread`, or `streamsan cc app.cu
- * -lstreamsan-pipeline` for the virtual device; pkg-config and CMake call it streamsan-pipeline and
- * streamsan::pipeline. The library calls the CUDA runtime that the program is linked with. */
+ * BUILDING. The library calls the CUDA runtime that the program is linked with, and brings none.
+ *   streamsan cc app.cu -lstreamsan-pipeline                     the virtual device
+ *   nvcc app.cu $(pkg-config --cflags --libs streamsan-pipeline)
+ *   find_package(streamsan), target streamsan::pipeline, before CUDA::cudart or CUDA::cudart_static
+ * All take the archive. The shared object (streamsan::pipeline_shared) needs a shared cudart, or
+ * the virtual device. */
 #ifndef STREAMSAN_PIPELINE_H
 #define STREAMSAN_PIPELINE_H
 
