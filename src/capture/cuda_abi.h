@@ -433,6 +433,7 @@ enum api_class {
     API_FREE,
     API_REGISTER,   /* host memory page-locked in place */
     API_UNREGISTER, /* and no longer */
+    API_MEMORY,     /* takes device memory by other ways, or asks how much there is */
     API_POOL_ALLOC, /* stream-ordered: cudaMallocAsync */
     API_POOL_FREE,
     API_STREAM_CREATE,

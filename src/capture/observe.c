@@ -10,7 +10,9 @@
 #include "capture/gate.h"
 #include "capture/observe_contexts.h"
 #include "capture/observe_footprint.h"
+#include "capture/observe_growth.h"
 #include "capture/observe_module.h"
+#include "capture/observe_windows.h"
 #include "capture/patching.h"
 
 #include "trace/message.h"
@@ -19,10 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS 10u
-#define WAIT_LIMIT_MS                                                                              \
-    2000u /* of a launch, for launches before it to end; of a program that asks                    \
-           */
+#define WAIT_MS         10u
+#define WAIT_LIMIT_MS   2000u /* of a launch, for others to end; of a program that asks */
+#define GROWTH_LIMIT_MS 300u  /* of a launch or of an allocation, for memory */
 
 static struct {
     struct observe_setup setup;
@@ -200,7 +201,7 @@ static bool is_asked_for(const struct observed_kernel *kernel)
 
 /* A record for the launch. Where none is free, waiting here is of little use: the driver holds a
  * lock that the thread which drains may need. Takes what the caller has acquired. */
-static uint64_t begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
+static uint64_t begin(struct pool *pool, uint64_t op, struct observed_kernel *kernel,
                       const struct sanitizer_launch_data *launch)
 {
     observe_launch_end(); /* of one whose end was not told */
@@ -244,6 +245,20 @@ static bool tell_footprint(uint64_t op, struct observed_kernel *kernel,
     return tell_unseen(op, kernel, launch, unseen | CUBIN_TENSOR_WRITE);
 }
 
+/* Windows for what its parameters point to, where it is large enough. */
+static void give_windows(struct pool *pool, uint64_t user, struct observed_kernel *kernel,
+                         const struct sanitizer_launch_data *launch)
+{
+    uint64_t threads = (uint64_t)launch->grid_x * launch->grid_y * launch->grid_z *
+                       launch->block_x * launch->block_y * launch->block_z;
+    if (threads >= WINDOWS_THREADS) {
+        struct observe_arguments arguments = observe_arguments_find();
+        observe_footprint_prepare(kernel, launch->function);
+        struct window_plan plan = windows_plan(kernel, &arguments, threads);
+        windows_give(pool, user, &plan, launch->handle);
+    }
+}
+
 static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
                            const struct sanitizer_launch_data *launch)
 {
@@ -264,7 +279,9 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
         own.user = user = 0;
         own.stream = POOL_STREAMS;
     }
-    if (!user) {
+    if (user) {
+        give_windows(pool, user, kernel, launch);
+    } else {
         emit_lost(SSAN_loss_ACCESSES, op);
     }
     return user != 0;
@@ -346,6 +363,16 @@ void observe_wait(void)
     }
 }
 
+/* Until the thread that drains has done what was asked of it, for a limited time. */
+static void wait_for_growth(struct pool *pool, bool (*is_waited_for)(struct pool *pool))
+{
+    uint64_t limit = pool_now_ms() + GROWTH_LIMIT_MS;
+    while (is_waited_for(pool) && pool_now_ms() < limit) {
+        contexts_hurry();
+        pool_wait(pool, WAIT_MS);
+    }
+}
+
 /* Until there is room again, for a limited time. */
 static void wait_for_room(struct pool *pool)
 {
@@ -366,8 +393,25 @@ static void wait_for_room(struct pool *pool)
 void observe_before_launch(CUcontext context)
 {
     struct pool *pool = acquire(context);
+    if (pool) {
+        wait_for_growth(pool, growth_is_wanted);
+    }
     if (pool && pool_is_pressed(pool)) {
         wait_for_room(pool);
+    }
+    contexts_release(pool);
+}
+
+void observe_before_alloc(CUcontext context, uint64_t bytes)
+{
+    struct pool *pool = acquire(context);
+    if (pool && growth_before_alloc(pool, bytes)) {
+        if (borrow_begin()) {
+            pool_mark_all(pool);
+            borrow_end();
+        }
+        wait_for_growth(pool, growth_has_to_shrink);
+        growth_give_up(pool);
     }
     contexts_release(pool);
 }

@@ -42,6 +42,9 @@ void observe_functions_loaded(const struct sanitizer_functions_data *functions);
 /* At the entry of a call that may launch, where the driver holds no lock yet: waits for a limited
  * time when launches in flight own nearly all that there is to record in. */
 void observe_before_launch(CUcontext context);
+/* At the entry of a call that takes so many bytes of device memory, or, UINT64_MAX, that asks how
+ * much there is: gives back what records of accesses can do without. Waits for a limited time. */
+void observe_before_alloc(CUcontext context, uint64_t bytes);
 /* At the begin of a launch whose `op` event stands in the trace; `name` is the one of that event.
  * False: the launch is not observed, the caller ends the operation. */
 bool observe_launch(uint64_t op, const char *name, const struct sanitizer_launch_data *launch);

@@ -9,6 +9,7 @@
 
 #include "capture/borrow.h"
 #include "capture/driver.h"
+#include "capture/observe_growth.h"
 #include "capture/patching.h"
 
 #include "base/elapsed.h"
@@ -20,20 +21,20 @@
 #include <string.h>
 #include <time.h>
 
-#define CONTEXTS      64u
-#define DEFAULT_BYTES (UINT64_C(512) << 20)
-#define TICK_MS       20u
-#define IDLE_MS       50u
-#define END_LIMIT_MS  3000u /* for what is in flight when its context ends */
-#define END_STUCK_MS  300u  /* without progress: the thread is held up */
-#define RELAXED       2     /* CU_STREAM_CAPTURE_MODE_RELAXED */
-#define OWN_STACK     (256u << 10)
+#define CONTEXTS     64u
+#define TICK_MS      20u
+#define IDLE_MS      50u
+#define END_LIMIT_MS 3000u /* for what is in flight when its context ends */
+#define END_STUCK_MS 300u  /* without progress: the thread is held up */
+#define RELAXED      2     /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define OWN_STACK    (256u << 10)
 
 struct driver {
     int (*push)(CUcontext context);
     int (*pop)(CUcontext *context);
     int (*create)(CUstream *stream, unsigned flags);
     int (*exchange)(int *mode);
+    growth_memory_info *memory; /* or NULL */
 };
 
 static struct {
@@ -85,6 +86,7 @@ static bool find_driver(struct driver *driver)
     driver->pop = (int (*)(CUcontext *))driver_find("cuCtxPopCurrent_v2");
     driver->create = (int (*)(CUstream *, unsigned))driver_find("cuStreamCreate");
     driver->exchange = (int (*)(int *))driver_find("cuThreadExchangeStreamCaptureMode");
+    driver->memory = (growth_memory_info *)driver_find("cuMemGetInfo_v2");
     return driver->push && driver->pop && driver->create && driver->exchange;
 }
 
@@ -114,6 +116,7 @@ static void drain_one(const struct driver *driver, struct pool *pool)
             borrow_end();
         }
         (void)pool_drain(pool, contexts.sink);
+        growth_run(pool, driver->memory);
     }
     driver->pop(&old);
 }
@@ -199,7 +202,7 @@ void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, con
     contexts.api = api;
     contexts.sink = sink;
     contexts.patches = patches;
-    contexts.bytes = bytes ? bytes : DEFAULT_BYTES;
+    contexts.bytes = bytes;
     contexts.has_gates = has_gates;
 }
 

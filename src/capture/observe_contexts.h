@@ -4,7 +4,7 @@
 
 #include "capture/observe_pool.h"
 
-/* Once, before any context. `bytes`: of device memory for each; 0: the default. `has_gates`:
+/* Once, before any context. `bytes`: of device memory for each; 0: by what there is. `has_gates`:
  * records of launches are written to from elsewhere (gate.h). */
 void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
                     uint64_t bytes, bool has_gates);

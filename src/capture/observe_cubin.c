@@ -3,6 +3,8 @@
  * module. */
 #include "capture/observe_cubin.h"
 
+#include "capture/patch_abi.h"
+
 #include "base/elf_file.h"
 
 #include <string.h>
@@ -41,27 +43,72 @@ static const struct {
 static const uint16_t directions[] = {CUBIN_BULK_READ | CUBIN_BULK_WRITE, CUBIN_BULK_READ,
                                       CUBIN_BULK_WRITE, 0};
 
+/* Accesses to global memory that patches see: PATCH_KIND's access, and for loads and stores a width
+ * in bits 9 to 11 of the second half, of which those below 4 are less than 4 bytes. */
+static const struct {
+    uint16_t operation;
+    uint8_t access;
+    bool has_width;
+} accesses[] = {
+    {0x180, 0, true},  /* LD */
+    {0x181, 0, true},  /* LDG */
+    {0x1ae, 0, false}, /* LDGSTS, cp.async */
+    {0x185, 1, true},  /* ST */
+    {0x186, 1, true},  /* STG */
+    {0x18a, 2, false}, /* ATOM */
+    {0x18b, 2, false}, /* ATOM.CAS */
+    {0x18e, 2, false}, /* RED */
+    {0x1a2, 2, false}, /* ATOM of floats */
+    {0x1a3, 2, false}, /* ATOMG of floats */
+    {0x1a6, 2, false}, /* RED of floats */
+    {0x1a8, 2, false}, /* ATOMG */
+    {0x1a9, 2, false}, /* ATOMG.CAS */
+};
+#define WIDTH(high)   ((high) >> 9 & 7)
+#define WIDTH_OF_WORD 4u
+
 #define SYMBOL_IS_MANAGED 0x04u
 #define SYMBOL_IS_ENTRY   0x10u /* in the last byte of a symbol's properties: of a kernel */
 
-static unsigned flags_of_code(const unsigned char *code, uint64_t size)
+/* What each operation means, by its number. */
+struct meanings {
+    uint16_t flags[OPERATION_MASK + 1];
+    uint8_t accesses[OPERATION_MASK + 1]; /* index in `accesses` + 1 */
+};
+
+static void list_meanings(struct meanings *meanings)
 {
-    uint16_t table[OPERATION_MASK + 1] = {0};
-    unsigned flags = 0;
+    memset(meanings, 0, sizeof *meanings);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        table[operations[i].operation] = operations[i].flag;
+        meanings->flags[operations[i].operation] = operations[i].flag;
     }
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+        meanings->accesses[accesses[i].operation] = (uint8_t)(i + 1);
+    }
+}
+
+static void read_code(struct cubin_function *function, const unsigned char *code, uint64_t size)
+{
+    struct meanings meanings;
+    list_meanings(&meanings);
     for (uint64_t at = 0; at + INSTRUCTION_BYTES <= size; at += INSTRUCTION_BYTES) {
         uint64_t low, high;
         memcpy(&low, code + at, sizeof low);
+        memcpy(&high, code + at + 8, sizeof high);
         unsigned operation = (unsigned)low & OPERATION_MASK;
-        flags |= table[operation];
+        function->flags |= meanings.flags[operation];
         if (operation == OPERATION_BULK_COPY) {
-            memcpy(&high, code + at + 8, sizeof high);
-            flags |= directions[high >> 9 & 3];
+            function->flags |= directions[high >> 9 & 3];
+        }
+        unsigned index = meanings.accesses[operation];
+        if (index) {
+            bool is_small = accesses[index - 1].has_width && WIDTH(high) < WIDTH_OF_WORD;
+            function->kinds |= 1u << PATCH_KIND(accesses[index - 1].access, is_small);
         }
     }
-    return flags;
+    function->kinds |= function->flags & CUBIN_BULK_READ ? 1u << PATCH_KIND(0, 0) : 0;
+    function->kinds |= function->flags & CUBIN_BULK_WRITE ? 1u << PATCH_KIND(1, 0) : 0;
+    function->kinds |= function->flags & CUBIN_BULK_REDUCE ? 1u << PATCH_KIND(2, 0) : 0;
 }
 
 /* Operations that neither access memory but constants, nor branch, nor end: what compilers put
@@ -140,7 +187,7 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
         }
         struct cubin_function function = {
             .name = name + sizeof TEXT - 1, .section = i, .size = section.sh_size};
-        function.flags = flags_of_code(elf_file_bytes(&file, &section), section.sh_size);
+        read_code(&function, elf_file_bytes(&file, &section), section.sh_size);
         function.waits_first = cubin_waits_first(elf_file_bytes(&file, &section), section.sh_size);
         function.is_kernel = !has_symbols || is_entry(&file, &symbols, i);
         if (strncmp(function.name, DEVICE_LAUNCH, sizeof DEVICE_LAUNCH - 1) == 0) {
@@ -148,6 +195,7 @@ bool cubin_read(const void *bytes, size_t size, struct cubin_facts *facts,
         }
         if (!function.is_kernel) {
             facts->called_flags |= function.flags;
+            facts->called_kinds |= function.kinds;
         }
         if (!take(self, &function)) {
             return false;

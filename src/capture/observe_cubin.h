@@ -31,6 +31,7 @@ struct cubin_function {
     uint32_t section; /* index of `.text.<name>` */
     uint64_t size;    /* bytes of code */
     unsigned flags;   /* enum cubin_flag */
+    unsigned kinds;   /* bit k: it can access global memory in the way PATCH_KIND k (patch_abi.h) */
     bool is_kernel;
     bool waits_first; /* see cubin_waits_first */
 };
@@ -41,7 +42,8 @@ bool cubin_waits_first(const unsigned char *code, uint64_t size);
 
 struct cubin_facts {
     bool has_lines;
-    unsigned called_flags; /* of all functions that are no kernels: kernels that call may do that */
+    /* of all functions that are no kernels: kernels that call may do that */
+    unsigned called_flags, called_kinds;
 };
 
 /* Calls take(self, function) for each function of the cubin until that answers false. False: this

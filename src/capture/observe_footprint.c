@@ -99,6 +99,41 @@ struct observe_arguments observe_arguments_find(void)
     return found;
 }
 
+/* Calls take(self, address, end) for each aligned word that is an address in a live block, which
+ * ends at `end`. */
+static void scan(const unsigned char *bytes, size_t size, observe_take_operand *take, void *self)
+{
+    for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint32_t)) {
+        uint64_t word;
+        struct memory_block block;
+        memcpy(&word, bytes + at, sizeof word);
+        if (memory_find(word, &block)) {
+            take(self, word, block.address + block.size);
+        }
+    }
+}
+
+bool observe_operands_each(const struct observed_kernel *kernel,
+                           const struct observe_arguments *arguments, observe_take_operand *take,
+                           void *self)
+{
+    const struct observe_parameter *parameters =
+        __atomic_load_n(&kernel->parameters, __ATOMIC_ACQUIRE);
+    if (arguments->bytes) {
+        scan(arguments->bytes, arguments->byte_count, take, self);
+        return true;
+    }
+    if (!parameters || (kernel->parameter_count > 0 && !arguments->arguments)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        if (arguments->arguments[i]) {
+            scan(arguments->arguments[i], parameters[i].size, take, self);
+        }
+    }
+    return true;
+}
+
 struct operands {
     struct ssan_run runs[OPERANDS];
     uint32_t count;
@@ -106,13 +141,9 @@ struct operands {
 };
 
 /* Adds the rest of the block behind `address`; of one block the longest rest counts. */
-static void add_operand(struct operands *operands, uint64_t address)
+static void add_operand(void *self, uint64_t address, uint64_t end)
 {
-    struct memory_block block;
-    if (!memory_find(address, &block)) {
-        return;
-    }
-    uint64_t end = block.address + block.size;
+    struct operands *operands = self;
     for (uint32_t i = 0; i < operands->count; i++) {
         struct ssan_run *run = &operands->runs[i];
         if (run->address + run->length == end) {
@@ -126,15 +157,6 @@ static void add_operand(struct operands *operands, uint64_t address)
         operands->runs[operands->count++] = (struct ssan_run){address, end - address, 0, 1};
     } else {
         operands->is_full = true;
-    }
-}
-
-static void scan(struct operands *operands, const unsigned char *bytes, size_t size)
-{
-    for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint32_t)) {
-        uint64_t word;
-        memcpy(&word, bytes + at, sizeof word);
-        add_operand(operands, word);
     }
 }
 
@@ -152,18 +174,7 @@ bool observe_footprint_tell(struct ssan_sink *sink, uint64_t op,
                             const struct observe_arguments *arguments, bool may_write)
 {
     struct operands operands = {.count = 0, .is_full = false};
-    if (arguments->bytes) {
-        scan(&operands, arguments->bytes, arguments->byte_count);
-    } else if (kernel->parameters) {
-        for (uint32_t i = 0; i < kernel->parameter_count && arguments->arguments; i++) {
-            if (arguments->arguments[i]) {
-                scan(&operands, arguments->arguments[i], kernel->parameters[i].size);
-            }
-        }
-        if (kernel->parameter_count > 0 && !arguments->arguments) {
-            return false;
-        }
-    } else {
+    if (!observe_operands_each(kernel, arguments, add_operand, &operands)) {
         return false;
     }
     if (operands.count) {

@@ -19,6 +19,13 @@ struct observe_arguments observe_arguments_find(void);
  * callback. */
 void observe_footprint_prepare(struct observed_kernel *kernel, CUfunction function);
 
+/* Calls take(self, address, end) for every address of a live block that the parameters hold, in any
+ * word, in their order; `end` is that of the block. False: the parameters are not known. */
+typedef void observe_take_operand(void *self, uint64_t address, uint64_t end);
+bool observe_operands_each(const struct observed_kernel *kernel,
+                           const struct observe_arguments *arguments, observe_take_operand *take,
+                           void *self);
+
 /* Writes `may` accesses from every address that the parameters hold, in any word, to the end of its
  * block. False: the parameters are not known, or too many: accesses are missing. */
 bool observe_footprint_tell(struct ssan_sink *sink, uint64_t op,

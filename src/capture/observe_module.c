@@ -31,7 +31,7 @@ struct function {
     uint32_t section;
     uint64_t size;
     _Atomic uint64_t pc; /* 0: not known yet */
-    unsigned flags;
+    unsigned flags, kinds;
     bool is_kernel, waits_first;
 };
 
@@ -39,7 +39,7 @@ struct observe_module {
     uint32_t id;  /* in the trace; 0: has no line tables */
     bool is_read; /* its cubin could be */
     bool is_patched;
-    unsigned called_flags, unpatched;
+    unsigned called_flags, called_kinds, unpatched;
     VEC(struct function) functions;
     struct map by_name; /* hash of the name: index */
 };
@@ -82,6 +82,7 @@ static bool take_function(void *self, const struct cubin_function *found)
                           .section = found->section,
                           .size = found->size,
                           .flags = found->flags,
+                          .kinds = found->kinds,
                           .is_kernel = found->is_kernel,
                           .waits_first = found->waits_first};
     return map_set(&module->by_name, hash_bytes(0, found->name, strlen(found->name)),
@@ -140,6 +141,7 @@ struct observe_module *observe_modules_add(const struct sanitizer_module_data *d
     module->is_read =
         data->cubin && cubin_read(data->cubin, data->cubin_size, &facts, take_function, module);
     module->called_flags = facts.called_flags;
+    module->called_kinds = facts.called_kinds;
     if (module->is_read && facts.has_lines) {
         module->id = save_cubin(data);
     }
@@ -233,12 +235,14 @@ static struct observed_kernel *create_kernel(struct observe_module *module,
     if (function) {
         kernel->is_known = module->is_read;
         kernel->flags = function->flags;
+        kernel->kinds = function->kinds;
         kernel->waits_first = function->waits_first;
         kernel->size = function->size;
         kernel->pc = pc_of(launch->module, launch->name);
         atomic_store(&function->pc, kernel->pc);
         if (function->flags & CUBIN_CALLS) {
             kernel->flags |= module->called_flags;
+            kernel->kinds |= module->called_kinds;
         }
         find_called(module, launch->module);
     }

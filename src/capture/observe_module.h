@@ -7,6 +7,7 @@
 #include "trace/observe_plan.h"
 #include "trace/sink.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,10 +18,12 @@ struct observed_kernel {
     struct observe_module *module;
     uint64_t pc; /* of its first instruction; 0: unknown */
     uint64_t size;
-    bool is_known;    /* its code was read: `flags` say what patches do not see */
-    unsigned flags;   /* enum cubin_flag, with what it may call; 0 for unknown code */
-    bool waits_first; /* observe_cubin.h */
-    bool is_listed;   /* the plan's `kernel` lines let it be observed */
+    bool is_known;  /* its code was read: `flags` say what patches do not see */
+    unsigned flags; /* enum cubin_flag, with what it may call; 0 for unknown code */
+    unsigned kinds; /* of accesses that it can make, as in struct cubin_function; the same */
+    _Atomic uint32_t reach; /* bytes behind an operand that a thread stands for; 0: not known yet */
+    bool waits_first;       /* observe_cubin.h */
+    bool is_listed;         /* the plan's `kernel` lines let it be observed */
     uint32_t parameter_count;
     const struct observe_parameter *parameters; /* NULL: not asked for yet, or unknown */
     struct observed_kernel *next_retired;       /* of a module that is gone */

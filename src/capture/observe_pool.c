@@ -1,9 +1,9 @@
 /* Memory of a pool: how it is laid out, and which records are taken.
  *
- * Invariant: a record that is free, and every page of [head, tail) of the ring, is zeroed on the
- * device but for what the library has written, and was so before it became free. Records are taken
- * in turn, so that those drained together lie together. Naive model: allocate and zero at each
- * launch. Cost of a launch: a lock and a few stores. */
+ * Invariant: a record that is free, a page whose key is 0, and all that is free of the slabs is
+ * zeroed on the device but for what the library has written, and was so before it became free.
+ * Records are taken in turn, so that those drained together lie together. Naive model: allocate and
+ * zero at each launch. Cost of a launch: a lock and a few stores. */
 #include "capture/observe_pool.h"
 
 #include "capture/observe_streams.h"
@@ -25,17 +25,18 @@ static void *at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-/* Splits `bytes` into records and pages. False: too little. */
+/* Splits `bytes` into records, pages to claim, and a half for windows. False: too little. */
 static bool lay_out(struct pool *pool, uint64_t bytes)
 {
     uint64_t a_record = sizeof(struct patch_launch) + sizeof(uint64_t);
     uint64_t records = bytes / 16 / a_record;
     records = records > RECORDS_MOST ? RECORDS_MOST : records;
-    uint64_t rest = records * a_record + sizeof(struct pool_marks) + 2 * ALIGNMENT;
-    if (records < RECORDS_LEAST || bytes <= rest) {
+    uint64_t rest = records * a_record + sizeof(struct pool_marks) + 4 * ALIGNMENT;
+    if (records < RECORDS_LEAST || bytes / 2 <= rest) {
         return false;
     }
-    uint64_t pages = (bytes - rest) / (PATCH_PAGE_BYTES + 2 * sizeof(struct patch_place));
+    uint64_t a_page = PATCH_PAGE_BYTES + sizeof(uint64_t) + 2 * sizeof(struct patch_claim);
+    uint64_t pages = (bytes / 2 - rest) / a_page;
     pages = pages > UINT32_MAX / 4 ? UINT32_MAX / 4 : pages;
     pool->ring_size = 1;
     while (pool->ring_size < pages) {
@@ -46,36 +47,42 @@ static bool lay_out(struct pool *pool, uint64_t bytes)
     return pages >= PAGES_LEAST;
 }
 
-static void set_addresses(struct pool *pool)
+/* The parts of the slab one behind the other, from `base` on; answers where they end. The words
+ * `lost` stand right before the marks, as on the host. */
+static uint64_t set_addresses(struct pool *pool, uint64_t base)
 {
-    uint64_t next = (pool->slab + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    uint64_t next = (base + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     pool->pages = next;
     next += (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
-    pool->ring = next;
-    next += (uint64_t)pool->ring_size * sizeof(struct patch_place);
+    pool->sink = next;
+    next += PATCH_PAGE_BYTES;
     pool->records = next;
     next += (uint64_t)pool->record_count * sizeof(struct patch_launch);
+    pool->claims = next;
+    next += (uint64_t)pool->ring_size * sizeof(struct patch_claim);
+    pool->keys = next;
+    next += (uint64_t)pool->page_count * sizeof(uint64_t);
     pool->lost = next;
     next += (uint64_t)pool->record_count * sizeof(uint64_t);
     pool->marks = next;
-}
-
-static uint64_t slab_bytes(const struct pool *pool)
-{
-    return ALIGNMENT + (uint64_t)pool->page_count * PATCH_PAGE_BYTES +
-           (uint64_t)pool->ring_size * sizeof(struct patch_place) +
-           (uint64_t)pool->record_count * (sizeof(struct patch_launch) + sizeof(uint64_t)) +
-           sizeof(struct pool_marks);
+    return next + sizeof(struct pool_marks);
 }
 
 static bool alloc_device(struct pool *pool, uint64_t bytes)
 {
     for (; lay_out(pool, bytes); bytes /= 2) {
         void *slab = NULL;
-        if (pool->api->alloc_device(pool->context, &slab, slab_bytes(pool)) == SANITIZER_OK) {
+        uint64_t used = set_addresses(pool, 0) + ALIGNMENT;
+        if (pool->api->alloc_device(pool->context, &slab, bytes) == SANITIZER_OK) {
             pool->slab = (uintptr_t)slab;
-            set_addresses(pool);
-            return pool->slab + slab_bytes(pool) <= PATCH_PAGE_ADDRESS;
+            pool->slab_bytes = bytes;
+            set_addresses(pool, pool->slab);
+            if (pool->slab + bytes > PATCH_ADDRESS ||
+                !slabs_add(&pool->slabs, pool->slab + used, bytes - used)) {
+                return false;
+            }
+            pool->first_bytes = pool->slabs.bytes;
+            return true;
         }
     }
     return false;
@@ -103,7 +110,7 @@ static bool alloc_host(struct pool *pool)
     pool->marks_copy = (struct pool_marks *)(pool->lost_copy + pool->record_count);
     return pool->launches && pool->free_records &&
            alloc_pinned(pool, &pool->mark_values, POOL_STREAMS * sizeof *pool->mark_values) &&
-           alloc_pinned(pool, &pool->ring_copy, pool->ring_size * sizeof *pool->ring_copy) &&
+           alloc_pinned(pool, &pool->claims_copy, pool->ring_size * sizeof *pool->claims_copy) &&
            alloc_pinned(pool, &pool->templates, pool->record_count * sizeof *pool->templates) &&
            alloc_pinned(pool, &pool->records_copy, sizeof *pool->records_copy) &&
            alloc_pinned(pool, &pool->pages_copy, POOL_PAGES_AT_ONCE * PATCH_PAGE_BYTES);
@@ -115,23 +122,19 @@ static bool fill(struct pool *pool)
     for (uint32_t i = 0; i < pool->record_count; i++) {
         struct patch_launch *record = &pool->templates[i];
         record->pages = pool->pages;
+        record->keys = pool->keys;
         record->pool = pool->marks + offsetof(struct pool_marks, control);
-        record->ring = pool->ring;
+        record->claims = pool->claims;
         record->lost = pool->lost + i * sizeof(uint64_t);
-        record->ring_mask = pool->ring_size - 1;
-        record->index = i;
+        record->sink = pool->sink;
+        record->claim_mask = pool->ring_size - 1;
+        record->slots = pool->page_count - PATCH_CLUSTER;
+        record->index = i + 1;
         pool->free_records[i] = i;
     }
     pool->free_tail = pool->record_count;
-    pool->tail = pool->page_count - PATCH_PAGE_FIRST;
-    for (uint32_t i = 0; i < pool->tail; i++) {
-        pool->ring_copy[i].page = PATCH_PAGE_FIRST + i;
-    }
-    pool->marks_copy->control.tail = pool->tail;
-    pool->pages_left = (uint32_t)pool->tail;
-    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
-        pool->pages_copy[i] = PATCH_PAGE_SINK;
-    }
+    pool->head_seen = pool->given = pool->marks_copy->control.head = pool->ring_size;
+    pool->pages_left = pool->page_count;
     /* By its own handle: no stream would mean that of the current context, and there is none yet
      * where the driver's API alone makes this one. */
     const struct sanitizer_api *api = pool->api;
@@ -139,12 +142,7 @@ static bool fill(struct pool *pool)
     if (api->get_stream_handle(pool->context, CUDA_STREAM_LEGACY, &stream) != SANITIZER_OK) {
         stream = NULL;
     }
-    return api->set_device(at(pool->slab), 0, slab_bytes(pool), stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
-                                     pool->pages_copy, PATCH_PAGE_BYTES, stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->ring), pool->ring_copy,
-                                     pool->ring_size * sizeof *pool->ring_copy,
-                                     stream) == SANITIZER_OK &&
+    return api->set_device(at(pool->slab), 0, pool->slab_bytes, stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->marks), pool->marks_copy, sizeof *pool->marks_copy,
                                      stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->records), pool->templates,
@@ -168,7 +166,9 @@ struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uin
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->freed, &clock);
     pthread_condattr_destroy(&clock);
-    if (!alloc_device(pool, bytes) || !alloc_host(pool) || !fill(pool)) {
+    pool->most_bytes = bytes;
+    if (!alloc_device(pool, bytes && bytes < POOL_BYTES ? bytes : POOL_BYTES) ||
+        !alloc_host(pool) || !fill(pool)) {
         pool_destroy(pool);
         return NULL;
     }
@@ -187,12 +187,16 @@ void pool_destroy(struct pool *pool)
     if (!pool) {
         return;
     }
-    free_pinned(pool, pool->ring_copy);
+    free_pinned(pool, pool->claims_copy);
     free_pinned(pool, pool->mark_values);
     free_pinned(pool, pool->lost_copy);
     free_pinned(pool, pool->templates);
     free_pinned(pool, pool->records_copy);
     free_pinned(pool, pool->pages_copy);
+    for (uint32_t i = 1; i < pool->slabs.count; i++) {
+        pool->api->free_device(pool->context, at(pool->slabs.items[i].base));
+    }
+    slabs_finish(&pool->slabs);
     if (pool->slab) {
         pool->api->free_device(pool->context, at(pool->slab));
     }
@@ -207,7 +211,7 @@ void pool_destroy(struct pool *pool)
     mem_free(pool);
 }
 
-uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
+uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kernel,
                     struct sanitizer_stream *handle, uint32_t *stream)
 {
     uint64_t user = 0;
@@ -225,6 +229,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel
         launch->is_running = true;
         launch->is_done = false;
         launch->is_short = false;
+        launch->window_count = 0;
         pool->running++;
         pool->begun[pool->begun_count++] = launch->number;
         *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;

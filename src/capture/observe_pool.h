@@ -1,10 +1,13 @@
 /* The device memory of one context in which launches record their accesses, and its life.
  *
- * A launch in flight owns a record (patch_abi.h) and the pages it claims. Draining takes back what
- * launches that have ended own: their pages are copied, told to the trace, zeroed and put back. */
+ * A launch in flight owns a record (patch_abi.h), windows, and the pages it claims. Draining takes
+ * back what launches that have ended own: their pages are copied, told to the trace, zeroed and put
+ * back. Half of the memory is pages to be claimed, half is for windows; that for windows grows
+ * while launches ask for more than there is, and is given back where the program needs it. */
 #ifndef SSAN_CAPTURE_OBSERVE_POOL_H
 #define SSAN_CAPTURE_OBSERVE_POOL_H
 
+#include "capture/observe_slabs.h"
 #include "capture/observe_module.h"
 #include "capture/patch_abi.h"
 
@@ -19,16 +22,24 @@ struct pool_page {
     uint32_t page;
 };
 
+/* A window of a launch, and its pages on the device by PATCH_KIND - 1; 0: none. */
+struct pool_window {
+    uint32_t first, count; /* leaves of 256 KiB */
+    uint64_t pages[PATCH_KINDS];
+};
+
 /* Of a record, as the host sees it. */
 struct pool_launch {
     uint64_t op;
-    const struct observed_kernel *kernel;
-    uint64_t number; /* launches of the pool before it */
-    uint32_t stream; /* index */
-    bool is_running; /* its record is not free */
-    bool is_done;    /* being drained */
-    bool is_short;   /* a claim that may be its own was not read */
+    struct observed_kernel *kernel; /* NULL: not known */
+    uint64_t number;                /* launches of the pool before it */
+    uint32_t stream;                /* index */
+    bool is_running;                /* its record is not free */
+    bool is_done;                   /* being drained */
+    bool is_short;                  /* a claim that may be its own was not read */
     VEC(struct pool_page) pages;
+    struct pool_window windows[PATCH_WINDOWS];
+    uint32_t window_count;
 };
 
 /* A stream that launches are in flight on. Launches end in the order of their numbers. A mark is a
@@ -57,7 +68,8 @@ struct pool {
     CUcontext context;
     uint32_t place;                          /* in the table of observe_contexts.c */
     struct sanitizer_stream *_Atomic stream; /* the one it is drained over; NULL: none yet */
-    uint64_t slab, pages, ring, lost, marks, records; /* addresses on the device */
+    uint64_t slab_bytes;
+    uint64_t slab, pages, keys, claims, lost, marks, records, sink; /* addresses on the device */
     uint32_t page_count, ring_size, record_count;
 
     pthread_mutex_t lock; /* for what follows */
@@ -75,15 +87,23 @@ struct pool {
     uint64_t drains;
     uint64_t stuck_at; /* drains + 1 when a wait for the next one was in vain; 0: none was */
 
+    struct slabs slabs;                   /* for windows: what the first slab has, and more */
+    uint64_t missing_pages, wanted_pages; /* that the last launch went without, that one did */
+    uint64_t first_bytes;                 /* of the first slab, for windows */
+    uint64_t most_bytes;                  /* of device memory in all; 0: by what is free */
+    uint64_t left_bytes, taken_bytes;     /* to the program at the last growth; by it since */
+    uint64_t calm_until_ms;               /* no growth before */
+    bool wants_release;                   /* the program is to get the memory back */
+
     pthread_mutex_t drain_lock;        /* one drains at a time; for what follows */
     uint64_t (*mark_values)[2];        /* page-locked: of each stream, a mark and its last one */
     uint64_t *lost_copy;               /* page-locked, a word for each record */
     struct pool_marks *marks_copy;     /* right behind, as on the device */
-    struct patch_place *ring_copy;     /* page-locked, the whole ring */
+    struct patch_claim *claims_copy;   /* page-locked, the whole ring */
     struct patch_launch *templates;    /* page-locked: each record as it begins */
     struct patch_launch *records_copy; /* page-locked, one */
     uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
-    uint64_t head_seen, tail;
+    uint64_t head_seen, given;         /* claims that were read, and whose pages are free again */
     bool resets_all;       /* others write to records too: none is used again as it is */
     atomic_bool wants_end; /* the context is about to end: last marks */
     bool has_failed;       /* the driver no longer answers: nothing is drained any more */
@@ -91,15 +111,19 @@ struct pool {
 
 #define POOL_PAGES_AT_ONCE 4096u
 
-/* In a callback of the context's creation, or any other. `bytes`: most of device memory to take;
- * less where there is less. NULL: the device or the host has none. */
+/* Without a size given, and the most that is taken to begin with. */
+#define POOL_BYTES (UINT64_C(512) << 20)
+
+/* In a callback of the context's creation, or any other. `bytes`: most of device memory to take,
+ * now and later; 0: POOL_BYTES now, more by what is free. Less where there is less. NULL: the
+ * device or the host has none. */
 struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uint64_t bytes);
 /* The context still lives. No launch is begun any more. */
 void pool_destroy(struct pool *pool);
 
 /* A record for a launch: the address of its user data; 0 when all are taken. `*stream` is for
  * pool_mark, or POOL_STREAMS where no mark is wanted. Any thread. */
-uint64_t pool_begin(struct pool *pool, uint64_t op, const struct observed_kernel *kernel,
+uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kernel,
                     struct sanitizer_stream *handle, uint32_t *stream);
 /* The driver has taken the launch: what is put into its stream from here on is behind it. */
 void pool_taken(struct pool *pool, uint64_t user);

@@ -1,7 +1,8 @@
-/* Entries to candidate instructions.
+/* Sites and entries of a record to candidate instructions.
  *
  * An instruction that accessed a byte of the group is among the candidates of its site; others may
- * be, as parts are hashed (patch_abi.h). Cost: a pass over the entries for each group. */
+ * be: all of the same kind in a window, and those whose parts of a span are hashed alike
+ * (patch_abi.h). Cost: a pass over both tables for each group. */
 #include "capture/observe_sites.h"
 
 #include "capture/stack.h"
@@ -37,28 +38,57 @@ static void add_frame(uint64_t *frames, uint32_t *count, uint64_t frame)
     }
 }
 
+struct candidates {
+    const struct observe_sites *sites;
+    uint64_t frames[CANDIDATES];
+    uint32_t count;
+};
+
+static void add_code(struct candidates *candidates, uint32_t code)
+{
+    uint64_t frame = observe_kernel_frame(candidates->sites->kernel, PATCH_CODE_PLACE(code));
+    if (frame) {
+        add_frame(candidates->frames, &candidates->count, frame);
+    }
+}
+
+/* Instructions that the launch has in its windows: the whole window is one part. */
+static void add_windows(struct candidates *candidates, uint32_t kind, uint64_t begin, uint64_t end)
+{
+    for (uint32_t i = 0; i < PATCH_SITES; i++) {
+        const struct patch_site *site = &candidates->sites->record->sites[i];
+        uint64_t first = (site->head >> 32) << PATCH_WINDOW_SHIFT;
+        uint64_t stop = first + ((site->base >> 48) << PATCH_WINDOW_SHIFT);
+        if (site->head && PATCH_CODE_KIND((uint32_t)site->head) == kind && first < end &&
+            begin < stop) {
+            add_code(candidates, (uint32_t)site->head);
+        }
+    }
+}
+
+/* Those in pages. */
+static void add_entries(struct candidates *candidates, uint32_t kind, uint64_t begin, uint64_t end,
+                        const struct observe_parts *parts)
+{
+    unsigned shift = PATCH_SPAN_SHIFT + PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(kind));
+    for (uint32_t i = 0; i < PATCH_ENTRIES; i++) {
+        const struct patch_entry *entry = &candidates->sites->record->entries[i];
+        uint32_t span = (uint32_t)entry->key, code = (uint32_t)(entry->key >> 32);
+        if (entry->key && PATCH_CODE_KIND(code) == kind && span >= begin >> shift &&
+            span <= (end - 1) >> shift && parts_meet(entry->parts, parts)) {
+            add_code(candidates, code);
+        }
+    }
+}
+
 uint32_t observe_sites_find(void *self, uint32_t kind, uint64_t begin, uint64_t end,
                             const struct observe_parts *parts)
 {
-    const struct observe_sites *sites = self;
-    uint64_t frames[CANDIDATES];
-    uint32_t count = 0;
-    unsigned shift = PATCH_SPAN_SHIFT + PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT +
-                     PATCH_UNIT(PATCH_KIND_IS_SMALL(kind));
-    if (!sites->record || sites->record->unlisted || begin >= end) {
+    struct candidates candidates = {.sites = self, .count = 0};
+    if (!candidates.sites->record || candidates.sites->record->unlisted || begin >= end) {
         return 0;
     }
-    for (uint32_t i = 0; i < PATCH_ENTRIES; i++) {
-        const struct patch_entry *entry = &sites->record->entries[i];
-        uint32_t span = (uint32_t)entry->key, code = (uint32_t)(entry->key >> 32);
-        if (entry->key == 0 || PATCH_CODE_KIND(code) != kind || span < begin >> shift ||
-            span > (end - 1) >> shift || !parts_meet(entry->parts, parts)) {
-            continue;
-        }
-        uint64_t frame = observe_kernel_frame(sites->kernel, PATCH_CODE_PLACE(code));
-        if (frame) {
-            add_frame(frames, &count, frame);
-        }
-    }
-    return count ? stack_intern(frames, count) : 0;
+    add_windows(&candidates, kind, begin, end);
+    add_entries(&candidates, kind, begin, end, parts);
+    return candidates.count ? stack_intern(candidates.frames, candidates.count) : 0;
 }

@@ -1,22 +1,26 @@
 /* The memory in which device patches record accesses, shared by them and the library.
  *
  * Each launch in flight has a record of its own (struct patch_launch), the user data of its
- * patches. Bits stand in pages of 8 KiB, which launches claim from the pool of the context at first
- * touch: a leaf holds a bit for each 4 bytes of 256 KiB, or, where accesses are smaller, for each
- * byte of 64 KiB; a directory holds the leaves of 2048 neighbours, one span. All that a launch
- * finds was zeroed before it was submitted. Each claim is told in the ring of the pool, so that the
- * library knows whose pages are which without walking directories.
+ * patches. Bits stand in pages of 8 KiB, leaves: a leaf holds a bit for each 4 bytes of 256 KiB,
+ * or, where accesses are smaller, for each byte of 64 KiB. All that a launch finds was zeroed
+ * before it was submitted. Addresses are resolved by the library alone, as of the launch.
  *
- * Why so. A flat bitmap for each operand must be zeroed at each launch and costs 1/32 of memory for
- * each kind of access whatever is touched; a table of allocations on the device must change while
- * kernels run. Addresses are resolved by the library alone, as of the launch. A bit for 4 bytes
- * makes a warp's 32 neighbouring words one 32-bit word of bits, and 1 GB of operands 32 MB, which
- * stays in the level 2 cache; small accesses pay for their precision themselves, in the same
- * launch.
+ * A launch has its leaves in two ways. Windows are ranges of addresses for which the library has
+ * set pages aside that follow one another, for each kind of access that the kernel's code can make:
+ * what its parameters point to, as far as it is likely to go. The other pages are claimed from the
+ * pool of the context at first touch: any address will do, whatever the parameters say. A page of
+ * the pool is a slot of a hash table, whose key says whose it is; each claim is told in a ring, so
+ * that the library knows of it without a look at all keys.
  *
- * The entry of an instruction and a span answers three questions by one load from the level 1
- * cache: where the directory is, that the instruction is known to the report, and which parts of
- * the span it is known to touch.
+ * A bit is found by one multiplication less than an array's element: `base` + (address >> 7) * 4
+ * (>> 5 for small accesses) is the address of its word, if `base` is that of the page minus what
+ * the first address of the page adds. It is used modulo 2^48.
+ *
+ * Why so. A load of a table that many processors write to, and a lane that waits for another one
+ * that claims, cost more than all else together: the site of an instruction, which says what window
+ * it is in, is written once for each launch and read from the level 1 cache ever after. A bit for 4
+ * bytes makes a warp's 32 neighbouring words one 32-bit word of bits, and 1 GB of operands 32 MB,
+ * which stays in the level 2 cache; small accesses pay for their precision themselves.
  *
  * Raise PATCH_VERSION on any change: it stands in the names of the patches, so that the library
  * does not find those of another build. */
@@ -27,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 2
+#define PATCH_VERSION 3
 
 /* The name of a patch, with the version; the same as text. */
 #define PATCH_JOIN(name, version) name##_v##version
@@ -39,19 +43,13 @@
 
 #define PATCH_PAGE_WORDS 2048u
 #define PATCH_PAGE_BYTES (PATCH_PAGE_WORDS * 4u)
-/* Pages that are nobody's: 0 stands for none; accesses for which no page was left end in the sink,
- * through a directory that holds nothing else. */
-#define PATCH_PAGE_NONE  0u
-#define PATCH_PAGE_SINK  1u
-#define PATCH_PAGE_LOST  2u
-#define PATCH_PAGE_FIRST 3u
 
-/* Kinds of pages. An access of kind k (0 read, 1 write, 2 atomic) stands in PATCH_KIND(k, small).
+/* Kinds of leaves. An access of kind k (0 read, 1 write, 2 atomic) stands in PATCH_KIND(k, small).
  */
 #define PATCH_KIND(access, is_small) (1u + 2u * (access) + (is_small))
 #define PATCH_KIND_ACCESS(kind)      (((kind)-1u) / 2u)
 #define PATCH_KIND_IS_SMALL(kind)    (((kind)-1u) % 2u)
-#define PATCH_KIND_DIRECTORY         7u
+#define PATCH_KINDS                  6u
 
 /* log2 of the bytes that a bit stands for */
 #define PATCH_UNIT(is_small) ((is_small) ? 0u : 2u)
@@ -59,78 +57,94 @@
 #define PATCH_WORD_SHIFT 5u
 #define PATCH_LEAF_SHIFT 11u
 #define PATCH_SPAN_SHIFT 11u
+/* log2 of the bytes of a leaf */
+#define PATCH_LEAF_BYTES(is_small) (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT + PATCH_UNIT(is_small))
 /* N0. Leaves are numbered through memory in 32 bits: addresses of up to 2^50, of small accesses
  * 2^48; those of user programs end at 2^47, or 2^48 on aarch64. */
 
-/* N1. An instruction and the kind of its accesses in 31 bits: the lowest 32 bits of its address /
- * 16, then the kind. The code of one launch is far smaller than the 4 GiB at which two are taken
- * for one. */
-#define PATCH_CODE(pc, kind)   ((uint32_t)((pc) >> 4 & 0xfffffffu) << 3 | (kind))
-#define PATCH_CODE_KIND(code)  ((code)&7u)
-#define PATCH_CODE_PLACE(code) ((code) >> 3)
+/* N1. An instruction and the kind of its accesses in 32 bits: the lowest 32 bits of its address,
+ * which is a multiple of 16, and the kind. The code of one launch is far smaller than the 4 GiB at
+ * which two are taken for one. */
+#define PATCH_CODE(pc, kind)   ((uint32_t)(pc) | (kind))
+#define PATCH_CODE_KIND(code)  ((code)&15u)
+#define PATCH_CODE_PC(code)    ((code) & ~15u)
+#define PATCH_CODE_PLACE(code) ((code) >> 4)
+
+/* N2. Windows begin and end with leaves of 256 KiB and have at most 65535 of them, 16 GiB: their
+ * count stands above the 48 bits of a base. */
+#define PATCH_WINDOW_SHIFT PATCH_LEAF_BYTES(0)
+#define PATCH_WINDOW_MOST  0xffffu
+#define PATCH_ADDRESS      UINT64_C(0xffffffffffff)
 
 /* What of a span an instruction touches, as 32 bits: 16 for its blocks of 1/16 leaf (16 KiB of
  * words, 4 KiB of small accesses), 16 for those of four leaves, hashed. An access has one bit of
  * each. */
 #define PATCH_BLOCK(word)       ((word) >> (PATCH_LEAF_SHIFT - 4u) & 15u)
 #define PATCH_PARTS(leaf, word) ((1u << PATCH_BLOCK(word)) | (0x10000u << ((leaf) >> 2 & 15u)))
+#define PATCH_PARTS_ALL         0xffffffffu
 
-#define PATCH_SPANS   128u
+#define PATCH_SITES   256u
 #define PATCH_ENTRIES 512u
-#define PATCH_RECENT  256u
-#define PATCH_PROBES  16u
+#define PATCH_TRIES   16u /* cells around its home that an instruction may be in */
+#define PATCH_WINDOWS 8u
+/* Neighbouring leaves whose slots are neighbours, and how many places such a group tries. */
+#define PATCH_CLUSTER 64u
+#define PATCH_PROBES  64u
 
-/* An instruction in a span: where the directory is, and that reports know of it. */
+/* The window that an instruction is in; both words 0: none yet. Once filled it stays. */
+struct patch_site {
+    uint64_t head; /* first leaf << 32 | PATCH_CODE */
+    uint64_t base; /* as in the window */
+};
+#define PATCH_OTHER_SITE(site)                                                                     \
+    ((struct patch_site *)((uintptr_t)(site) ^ sizeof(struct patch_site)))
+
+/* An instruction in a region: a span, or a window; for the report. */
 struct patch_entry {
-    uint64_t key;       /* PATCH_CODE << 32 | span; 0: empty */
-    uint32_t directory; /* page; 0 for a moment after the key was set */
+    uint64_t key; /* PATCH_CODE << 32 | region; 0: empty */
     uint32_t parts;
+    uint32_t unused;
+};
+#define PATCH_REGION_WINDOW 0x80000000u /* | index of the window; spans are smaller */
+
+struct patch_window {
+    uint32_t first, count;       /* leaves of 256 KiB */
+    uint64_t bases[PATCH_KINDS]; /* of kind k at k - 1, with the count above 48 bits; 0: none */
+    uint32_t touched;            /* device: 1 << kind */
+    uint32_t unused;
 };
 
-/* An instruction in a leaf: a cache that any lane overwrites. */
-struct patch_recent {
-    uint64_t key; /* PATCH_CODE << 32 | leaf; 0: empty */
-    /* N2. The address of its page (48 bits), above that its blocks whose parts the entry has. */
-    uint64_t page;
-};
-#define PATCH_PAGE_ADDRESS UINT64_C(0xffffffffffff)
-
-struct patch_span {
-    uint32_t tag; /* span << 3 | kind; 0: empty */
-    uint32_t directory;
+/* A claim of a page, in the ring. Whoever claims writes both words at once. */
+struct patch_claim {
+    uint64_t key;   /* index of the record << 35 | kind << 32 | leaf */
+    uint64_t place; /* the lowest 32 bits of its position << 32 | slot; another position: not yet */
 };
 
-/* A place in the ring of free pages. The library puts a page there and zeroes `what`; who claims it
- * writes `launch`, then `what`. */
-struct patch_place {
-    uint64_t what; /* leaf << 3 | kind; 0: not yet */
-    uint32_t launch;
-    uint32_t page;
-};
-
-/* Places [head, tail) of the ring hold free pages; positions grow for ever. */
 struct patch_pool {
-    uint64_t head; /* device: by compare and swap */
-    uint64_t unused1[15];
-    uint64_t tail; /* library */
-    uint64_t unused2[15];
+    uint64_t head; /* positions of claims grow for ever from the size of the ring */
+    uint64_t unused[15];
 };
 
 struct patch_launch {
     /* written by the library before the record is used, then constant */
-    uint64_t pages; /* uint32_t[PATCH_PAGE_WORDS] each */
-    uint64_t pool;  /* struct patch_pool */
-    uint64_t ring;  /* struct patch_place [ring_mask + 1] */
-    uint64_t lost;  /* uint64_t: becomes 1 when an access has gone to the sink */
-    uint64_t gate;  /* of the block-entry patch, or 0 */
-    uint32_t ring_mask;
-    uint32_t index; /* of this record */
+    uint64_t pages;  /* of slots: uint32_t[PATCH_PAGE_WORDS] each */
+    uint64_t keys;   /* uint64_t for each slot: as in struct patch_claim; 0: free */
+    uint64_t pool;   /* struct patch_pool */
+    uint64_t claims; /* struct patch_claim [claim_mask + 1] */
+    uint64_t gate;   /* of the block-entry patch, or 0 */
+    uint64_t lost;   /* uint64_t: becomes 1 when an access has gone to the sink */
+    uint64_t sink;   /* a page that is nobody's */
+    uint32_t claim_mask;
+    uint32_t slots; /* without the last PATCH_CLUSTER, as far as groups reach */
+    uint32_t index; /* of this record, + 1 */
+    uint32_t window_count;
+    uint64_t unused;
+    struct patch_window windows[PATCH_WINDOWS];
     /* device */
     uint64_t unlisted; /* 1: the entries were full, instructions are missing */
-    uint64_t unused[1];
-    struct patch_span spans[PATCH_SPANS];
+    uint64_t unused2[21];
+    struct patch_site sites[PATCH_SITES];
     struct patch_entry entries[PATCH_ENTRIES];
-    struct patch_recent recent[PATCH_RECENT];
 };
 
 #ifdef __cplusplus
@@ -138,13 +152,14 @@ struct patch_launch {
 #else
 #define PATCH_ASSERT _Static_assert
 #endif
+PATCH_ASSERT(sizeof(struct patch_site) == 16, "one load");
 PATCH_ASSERT(sizeof(struct patch_entry) == 16, "one load");
-PATCH_ASSERT(sizeof(struct patch_recent) == 16, "one load");
-PATCH_ASSERT(sizeof(struct patch_place) == 16, "layout");
-PATCH_ASSERT(sizeof(struct patch_pool) == 256, "layout");
-PATCH_ASSERT(offsetof(struct patch_launch, spans) == 64, "layout");
-PATCH_ASSERT(offsetof(struct patch_launch, entries) == 64 + 1024, "layout");
-PATCH_ASSERT(offsetof(struct patch_launch, recent) == 64 + 1024 + 8192, "layout");
-PATCH_ASSERT(sizeof(struct patch_launch) == 64 + 1024 + 8192 + 4096, "layout");
+PATCH_ASSERT(sizeof(struct patch_claim) == 16, "one store");
+PATCH_ASSERT(sizeof(struct patch_window) == 64, "layout");
+PATCH_ASSERT(sizeof(struct patch_pool) == 128, "layout");
+PATCH_ASSERT(offsetof(struct patch_launch, windows) == 80, "layout");
+PATCH_ASSERT(offsetof(struct patch_launch, sites) == 768, "groups of cells in 256 bytes");
+PATCH_ASSERT(offsetof(struct patch_launch, entries) == 768 + 4096, "layout");
+PATCH_ASSERT(sizeof(struct patch_launch) == 768 + 4096 + 8192, "layout");
 
 #endif

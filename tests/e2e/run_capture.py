@@ -31,7 +31,7 @@ MORE_OPTIONS = {"window": ("--window", "profiler"), "held": ("--gate", "s1.1:s2.
 # Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
 UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches", "ended_streams", "begun_captures"}
 # Those of program/exact.c, with device patches; what these tell may come at any time.
-EXACT = {"window", "accesses", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed", "ended_streams", "begun_captures", "held_by_function", "dependent"}
+EXACT = {"window", "accesses", "large", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed", "ended_streams", "begun_captures", "held_by_function", "dependent"}
 SIGNALLED = {"killed": -9, "signalled": -15}
 
 

@@ -13,17 +13,17 @@
 void warp_step(void);
 #endif
 
-#define DEVICE      static inline
-#define DEVICE_SLOW static inline
+#define DEVICE static inline
+#define ROLLED
 
 static inline uint32_t bits_first(uint32_t bits)
 {
     return (uint32_t)__builtin_ctz(bits);
 }
 
-static inline void warp_pause(void)
+static inline uint32_t high32(uint32_t left, uint32_t right)
 {
-    warp_step();
+    return (uint32_t)((uint64_t)left * right >> 32);
 }
 
 static inline uint32_t load32(const uint32_t *from)
@@ -44,29 +44,29 @@ static inline void store32(uint32_t *to, uint32_t value)
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
-static inline void refresh32(uint32_t *at, uint32_t value)
-{
-    store32(at, value);
-}
-
 static inline void store64(uint64_t *to, uint64_t value)
 {
     warp_step();
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
+static inline uint32_t load_near32(const uint32_t *from)
+{
+    return load32(from);
+}
+
+static inline uint64_t load_near64(const uint64_t *from)
+{
+    return load64(from);
+}
+
 /* Sixteen bytes: who finds the first word finds the second that was stored with it. */
-static inline void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
+static inline void load_pair(const void *from, uint64_t *first, uint64_t *second)
 {
     const uint64_t *words = from;
     warp_step();
     *first = __atomic_load_n(&words[0], __ATOMIC_ACQUIRE);
     *second = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
-}
-
-static inline void load_pair(const void *from, uint64_t *first, uint64_t *second)
-{
-    load_pair_fresh(from, first, second);
 }
 
 static inline void store_pair(void *to, uint64_t first, uint64_t second)
@@ -77,18 +77,17 @@ static inline void store_pair(void *to, uint64_t first, uint64_t second)
     __atomic_store_n(&words[0], first, __ATOMIC_RELEASE);
 }
 
-static inline uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
+static inline uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
 {
     warp_step();
     __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
 }
 
-static inline uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
+static inline uint32_t add32(uint32_t *at, uint32_t value)
 {
     warp_step();
-    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
+    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 }
 
 static inline void or32(uint32_t *at, uint32_t bits)

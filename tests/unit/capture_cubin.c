@@ -1,5 +1,6 @@
 /* What is read from cubins: instructions without a patch, kernels, line tables; damaged files. */
 #include "capture/observe_cubin.h"
+#include "capture/patch_abi.h"
 #include "support/cubin_file.h"
 
 #include "base/rng.h"
@@ -79,6 +80,44 @@ static void operations(void **state)
     }
 }
 
+/* Which kinds of accesses a function can make, by instructions as ptxas 13.0 writes them for sm_90.
+ */
+static void kinds(void **state)
+{
+    static const struct {
+        uint64_t low, high;
+        unsigned kind;
+    } cases[] = {
+        {UINT64_C(0x0000040402037981), UINT64_C(0x000ea2000c1e1900), PATCH_KIND(0, 0)}, /* LDG */
+        {UINT64_C(0x0000100404047981), UINT64_C(0x000ea2000c1e1d00), PATCH_KIND(0, 0)}, /* .128 */
+        {UINT64_C(0x0000020402037981), UINT64_C(0x000ea2000c1e1500), PATCH_KIND(0, 1)}, /* .U16 */
+        {UINT64_C(0x0000010402037981), UINT64_C(0x000ea2000c1e1100), PATCH_KIND(0, 1)}, /* .U8 */
+        {UINT64_C(0x0000000608117980), UINT64_C(0x000362000c101900), PATCH_KIND(0, 0)}, /* LD */
+        {UINT64_C(0x0000000002077fae), UINT64_C(0x000fe2000b901c46), PATCH_KIND(0, 0)}, /* LDGSTS */
+        {UINT64_C(0x0000000204007986), UINT64_C(0x004fe2000c101b04), PATCH_KIND(1, 0)}, /* STG.64 */
+        {UINT64_C(0x0000000304007986), UINT64_C(0x004fe2000c101504), PATCH_KIND(1, 1)}, /* .U16 */
+        {UINT64_C(0x0000000904007985), UINT64_C(0x004fe2000c10110a), PATCH_KIND(1, 1)}, /* ST.U8 */
+        {UINT64_C(0x00000009020809a8), UINT64_C(0x000ee200081ee1c6), PATCH_KIND(2, 0)}, /* ATOMG */
+        {UINT64_C(0x00000011080a738b), UINT64_C(0x000ea400001ee10b), PATCH_KIND(2, 0)}, /* CAS */
+        {UINT64_C(0x000000130c0079a6), UINT64_C(0x0103e8000c10f386), PATCH_KIND(2, 0)}, /* REDG */
+        {UINT64_C(0x00000006080073ba), UINT64_C(0x0001d80008000204), PATCH_KIND(0, 0)}, /* bulk */
+        {UINT64_C(0x00000006050073bb), UINT64_C(0x0001d80008020404), PATCH_KIND(2, 0)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cubin_file file;
+        struct cubin_facts facts;
+        const uint64_t code[8] = {UINT64_C(0x7918), 0, cases[i].low, cases[i].high};
+        const uint64_t plain[8] = {0};
+        cubin_file_make(&file, code, plain, ".nothing");
+        struct found found = read_file(&file, &facts);
+        assert_int_equal(found.functions[0].kinds, 1u << cases[i].kind);
+        assert_int_equal(found.functions[1].kinds, 0);
+        cubin_file_make(&file, plain, code, ".nothing");
+        (void)read_file(&file, &facts);
+        assert_int_equal(facts.called_kinds, 1u << cases[i].kind);
+    }
+}
+
 /* Whatever a damaged file says, nothing outside of it is read (the sanitizers watch). */
 static void damaged(void **state)
 {
@@ -132,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations),
+        cmocka_unit_test(kinds),
         cmocka_unit_test(damaged),
         cmocka_unit_test(waits),
     };

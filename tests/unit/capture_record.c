@@ -2,6 +2,7 @@
  * library's memory is the heap. What the trace is told must be what the warps accessed. */
 #include "capture/memory.h"
 #include "capture/observe_pool.h"
+#include "capture/observe_windows.h"
 #include "support/warp.h"
 
 #include "capture/patches/record.cuh"
@@ -175,7 +176,7 @@ static void run_lane(void *self, unsigned warp, unsigned lane)
             if (step->blocks) {
                 address = step->base + (uint64_t)warp * 4096;
                 note(kernel->op, step->access, address, step->blocks * 16);
-                record_range(kernel->record, step->pc, address, step->blocks, step->access);
+                record_bulk(kernel->record, step->pc, address, step->blocks, step->access);
             } else {
                 note(kernel->op, step->access, address, step->size);
                 record_access(kernel->record, step->pc, address, step->size, step->access);
@@ -217,10 +218,59 @@ static void compare(uint64_t op)
     assert_int_equal(test.lost[op], 0);
 }
 
+/* Windows of the launches of an operation, by a plan that was drawn, for kinds that were. */
+static struct observed_kernel kernels_seen[OPS];
+
+static void give_windows(struct rng *rng, struct pool *pool, uint64_t op, uint64_t user)
+{
+    struct window_plan plan = {.count = 0};
+    uint64_t at = (BASE >> PATCH_WINDOW_SHIFT) - rng_below(rng, 2);
+    uint32_t count = (uint32_t)rng_below(rng, PATCH_WINDOWS + 1);
+    while (plan.count < count) {
+        plan.items[plan.count].first = at + rng_below(rng, 3);
+        plan.items[plan.count].end = plan.items[plan.count].first + 1 + rng_below(rng, 4);
+        at = plan.items[plan.count++].end;
+    }
+    kernels_seen[op].kinds = (unsigned)rng_below(rng, 128) & 126;
+    windows_give(pool, user, &plan, STREAM);
+}
+
+/* Bits of all kinds that the windows of a launch were used for. */
+static unsigned count_used(uint64_t user)
+{
+    const struct patch_launch *record = (void *)(uintptr_t)user;
+    unsigned used = 0;
+    for (uint32_t i = 0; i < record->window_count; i++) {
+        used += (unsigned)__builtin_popcount(record->windows[i].touched);
+    }
+    return used;
+}
+
+/* Whatever a launch left is gone: all memory is free and zeroed. */
+static void is_clean(const struct pool *pool)
+{
+    const uint64_t *words = (void *)(uintptr_t)pool->slabs.items[0].begin;
+    assert_true(pool->slabs.used_bytes == 0);
+    for (uint64_t i = 0; i < pool->slabs.bytes / 8; i++) {
+        assert_true(words[i] == 0);
+    }
+    words = (void *)(uintptr_t)pool->keys;
+    for (uint64_t i = 0; i < pool->page_count; i++) {
+        assert_true(words[i] == 0);
+    }
+    words = (void *)(uintptr_t)pool->pages;
+    for (uint64_t i = 0; i < pool->page_count * (PATCH_PAGE_BYTES / 8); i++) {
+        assert_true(words[i] == 0);
+    }
+    const struct patch_launch *records = (void *)(uintptr_t)pool->records;
+    assert_memory_equal(records, pool->templates, pool->record_count * sizeof *records);
+    assert_true(pool->pages_left == pool->page_count);
+}
+
 static uint64_t launch(struct pool *pool, uint64_t op, struct sanitizer_stream *stream,
                        uint32_t *mark)
 {
-    uint64_t user = pool_begin(pool, op, NULL, stream, mark);
+    uint64_t user = pool_begin(pool, op, &kernels_seen[op], stream, mark);
     if (user) {
         pool_taken(pool, user);
     }
@@ -248,7 +298,8 @@ static void every_byte_and_no_other(void **state)
 {
     uint64_t seed = getenv("SSAN_SEED") ? strtoull(getenv("SSAN_SEED"), NULL, 0) : 7;
     struct rng rng = {seed};
-    struct pool *pool = open_pool(UINT64_C(8) << 20);
+    struct pool *pool = open_pool(UINT64_C(16) << 20);
+    unsigned used = 0;
     printf("seed %llu\n", (unsigned long long)seed);
     for (unsigned round = 0; round < 60; round++) {
         uint64_t op = round % OPS;
@@ -258,17 +309,23 @@ static void every_byte_and_no_other(void **state)
         test.closed[op] = 0;
         uint64_t user = begin(pool, op);
         assert_true(user != 0);
+        if (round % 4) {
+            give_windows(&rng, pool, op, user);
+        }
         struct kernel kernel = random_kernel(&rng, op, user);
         uint64_t before = pool_count(pool) - 1;
         pool_joined(pool, NULL, before);
         assert_int_equal(pool_drain(pool, &test.sink), 0);
         warp_run(&rng, warps, run_lane, &kernel);
+        used += count_used(user);
         pool_joined(pool, round % 2 ? STREAM : NULL, before + 1);
         assert_int_equal(pool_drain(pool, &test.sink), 1);
         assert_int_equal(pool_in_flight(pool), 0);
         compare(op);
+        is_clean(pool);
     }
-    assert_true(test.runs > 0 && test.leaves > 0);
+    printf("windows were used for %u kinds of accesses\n", used);
+    assert_true(test.runs > 0 && test.leaves > 0 && used > 100);
     pool_destroy(pool);
 }
 
@@ -285,6 +342,7 @@ static void launches_in_flight(void **state)
         uint64_t user = launch(pool, op, stream, &mark);
         assert_true(user != 0);
         assert_int_equal(mark, POOL_STREAMS);
+        give_windows(&rng, pool, op, user);
         kernels[op] = random_kernel(&rng, op, user);
     }
     assert_int_equal(pool_drain(pool, &test.sink), 0); /* asks for marks */
@@ -301,6 +359,7 @@ static void launches_in_flight(void **state)
         compare(op);
     }
     assert_int_equal(pool_drain(pool, &test.sink), 0);
+    is_clean(pool);
     pool_destroy(pool);
 }
 
@@ -370,14 +429,16 @@ static void no_pages_left(void **state)
     for (unsigned i = 0; i < STEPS; i++) {
         kernel.steps[i] = (struct step){16 * i, BASE, 1, i % 3, 0, 0, 0};
     }
-    struct pool_marks *marks = (void *)(uintptr_t)pool->marks;
-    marks->control.head = pool->tail - 4;
-    pool->head_seen = pool->tail - 4;
+    uint64_t *keys = (void *)(uintptr_t)pool->keys;
+    for (uint32_t i = 0; i < pool->page_count; i++) {
+        keys[i] = i % 64 ? UINT64_MAX : 0;
+    }
     warp_run(&rng, 1, run_lane, &kernel);
     pool_joined(pool, STREAM, pool_count(pool));
     assert_int_equal(pool_drain(pool, &test.sink), 1);
     assert_int_equal(test.lost[1], 1);
     assert_int_equal(test.closed[1], 1);
+    memset(keys, 0, pool->page_count * sizeof *keys);
     user = begin(pool, 2);
     kernel = (struct kernel){(struct patch_launch *)(uintptr_t)user, 2, 1, {{0}}};
     for (unsigned i = 0; i < STEPS; i++) {

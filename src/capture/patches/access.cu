@@ -20,10 +20,14 @@
 PATCH PATCH_FUNCTION(ssan_patch_access)(void *user, uint64_t pc, void *address, uint32_t size, uint32_t flags,
                         const void *data)
 {
-    if (user && !(flags & FLAG_PREFETCH)) {
-        const uint32_t access =
-            flags & FLAG_WRITE ? (data ? 1u : 2u) : (flags & FLAG_SYSTEM ? 2u : 0u);
-        record_access((struct patch_launch *)user, pc, (uint64_t)(uintptr_t)address, size, access);
+    struct patch_launch *launch = (struct patch_launch *)user;
+    if (user && !record_by_site(launch, pc, (uint64_t)(uintptr_t)address, size)) {
+        asm volatile("" : "+r"(flags)); /* what it says is of no interest before */
+        if (!(flags & FLAG_PREFETCH)) {
+            const uint32_t access =
+                flags & FLAG_WRITE ? (data ? 1u : 2u) : (flags & FLAG_SYSTEM ? 2u : 0u);
+            record_elsewhere(launch, pc, (uint64_t)(uintptr_t)address, size, access);
+        }
     }
     return 0;
 }
@@ -41,7 +45,7 @@ PATCH PATCH_FUNCTION(ssan_patch_bulk_read)(void *user, uint64_t pc, uint64_t sou
                            uint32_t data, uint32_t is_multicast)
 {
     if (user && (data & 0xffffu)) {
-        record_range((struct patch_launch *)user, pc, source, data & 0xffffu, 0);
+        record_bulk((struct patch_launch *)user, pc, source, data & 0xffffu, 0);
     }
     return 0;
 }
@@ -49,7 +53,7 @@ PATCH PATCH_FUNCTION(ssan_patch_bulk_read)(void *user, uint64_t pc, uint64_t sou
 PATCH PATCH_FUNCTION(ssan_patch_bulk_write)(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
 {
     if (user && blocks) {
-        record_range((struct patch_launch *)user, pc, to, blocks, 1);
+        record_bulk((struct patch_launch *)user, pc, to, blocks, 1);
     }
     return 0;
 }
@@ -58,7 +62,7 @@ PATCH PATCH_FUNCTION(ssan_patch_bulk_write)(void *user, uint64_t pc, uint64_t to
 PATCH PATCH_FUNCTION(ssan_patch_bulk_reduce)(void *user, uint64_t pc, uint64_t to, uint32_t source, uint32_t blocks)
 {
     if (user && blocks) {
-        record_range((struct patch_launch *)user, pc, to, blocks, 2);
+        record_bulk((struct patch_launch *)user, pc, to, blocks, 2);
     }
     return 0;
 }

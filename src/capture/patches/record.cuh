@@ -1,263 +1,194 @@
-/* Records accesses of a warp in the pages of its launch: the code of the patches, and of the tests.
+/* Records accesses of a warp in the bits of its launch: the code of the patches, and of the tests.
  *
- * Naive model: a set of bytes for each kind of access. Lanes whose accesses are neighbours, or lie in
- * one word of bits, find their leaf in the cache of the record. Bits are set without a look before,
- * by stores and atomics that need no answer, but for a word that all lanes share. Lanes that call together make
- * the same access of one instruction. Nothing here waits but for another lane that is claiming the
- * same page. Warps come from warp.cuh, or from a test's own; include one first. */
+ * Naive model: a set of bytes for each kind of access. Each lane finds the base of the bits that its
+ * address has: by the site of its instruction (one load, the way of nearly all), by the windows of
+ * the launch, or in a page that is claimed at first touch. From there on all are the same: lanes
+ * whose bits are neighbours set them by whole words, lanes that share a word look at it first, all
+ * others set theirs without a look and without an answer. Nothing here waits for another lane.
+ *
+ * Nothing here is a call: a function that calls saves registers at its entry, at every access. Lanes
+ * that call together make the same access of one instruction. Warps come from warp.cuh, or from a
+ * test's own; include one first. */
 #ifndef SSAN_CAPTURE_PATCHES_RECORD_H
 #define SSAN_CAPTURE_PATCHES_RECORD_H
 
 #include "capture/patch_abi.h"
 
-#define RECORD_BUSY 0xffffffffu /* a cell whose page is being claimed */
+/* What the slow path has to know, in memory: values that wait in registers while it goes on would be
+ * saved there at the entry of the patch, by every access. */
+struct record_call {
+    struct patch_launch *volatile launch;
+    volatile uint64_t address;
+    volatile uint32_t code, size;
+    volatile uint32_t home, parts; /* of a cell: its offset in the record; what it is to hold */
+    volatile uint32_t leaf, hash;
+    volatile uint64_t key, base; /* of what the cell is for; base 0: no window */
+};
 
-DEVICE uint32_t *record_page(const struct patch_launch *launch, uint32_t page)
+/* Where it lies, at an offset that no compiler knows: else it would go to registers. */
+struct record_room {
+    uint64_t a, b, c, d, e, f, g, h;
+};
+PATCH_ASSERT(sizeof(struct record_call) + 8 <= sizeof(struct record_room), "room");
+
+DEVICE uint32_t site_offset(uint32_t code)
 {
-    return (uint32_t *)(uintptr_t)launch->pages + (uint64_t)page * PATCH_PAGE_WORDS;
+    return (uint32_t)offsetof(struct patch_launch, sites) + (code & (16 * PATCH_SITES - 16));
 }
 
-/* An access of this launch is not recorded. */
-DEVICE void record_lost(const struct patch_launch *launch)
+DEVICE void *in_record(struct patch_launch *launch, uint32_t offset)
 {
-    store64((uint64_t *)(uintptr_t)launch->lost, 1);
+    return (char *)launch + offset;
 }
 
-/* A page of the pool for `what`; `none` when there is none left. */
-DEVICE uint32_t claim_page(struct patch_launch *launch, uint64_t what, uint32_t none)
+/* Whether the site is that of the instruction and its window has the address. An instruction makes
+ * accesses of one kind only. */
+DEVICE bool site_fits(uint64_t head, uint64_t base, uint32_t pc, uint64_t address)
 {
-    struct patch_pool *pool = (struct patch_pool *)(uintptr_t)launch->pool;
-    uint64_t head = load64(&pool->head);
-    for (;;) {
-        if (head >= load64(&pool->tail)) {
-            record_lost(launch);
-            return none;
+    const uint32_t number = (uint32_t)(address >> PATCH_WINDOW_SHIFT);
+    return PATCH_CODE_PC((uint32_t)head) == pc &&
+           number - (uint32_t)(head >> 32) < (uint32_t)(base >> 48);
+}
+
+/* The base of an address in a window of the launch; 0: in none. */
+DEVICE uint64_t find_window(struct record_call *call)
+{
+    const uint32_t number = (uint32_t)(call->address >> PATCH_WINDOW_SHIFT);
+    struct patch_window *window = call->launch->windows;
+    ROLLED
+    for (uint32_t left = load_near32(&call->launch->window_count); left > 0; left--, window++) {
+        const uint32_t first = load_near32(&window->first);
+        if (number - first < load_near32(&window->count)) {
+            const uint32_t code = call->code;
+            call->key = (uint64_t)first << 32 | code;
+            or32(&window->touched, 1u << PATCH_CODE_KIND(code));
+            return load_near64(&window->bases[PATCH_CODE_KIND(code) - 1]);
         }
-        const uint64_t seen = swap_if64(&pool->head, head, head + 1);
-        if (seen == head) {
-            break;
-        }
-        head = seen;
     }
-    struct patch_place *place =
-        (struct patch_place *)(uintptr_t)launch->ring + (head & launch->ring_mask);
-    const uint32_t page = load32(&place->page);
-    store_pair(place, what, (uint64_t)page << 32 | launch->index);
-    return page;
+    return 0;
 }
 
-/* The page that `cell` names, claimed where there is none yet. */
-DEVICE uint32_t find_page(struct patch_launch *launch, uint32_t *cell, uint64_t what, uint32_t none)
+/* The cell of the key, one of the sixteen around its home, set where there is none yet; NULL: no
+ * room. */
+DEVICE uint64_t *find_cell(const struct record_call *call)
 {
-    uint32_t page = load32(cell);
-    for (;;) {
-        if (page == PATCH_PAGE_NONE) {
-            page = swap_if32(cell, PATCH_PAGE_NONE, RECORD_BUSY);
-            if (page == PATCH_PAGE_NONE) {
-                page = claim_page(launch, what, none);
-                store32(cell, page);
+    ROLLED
+    for (uint32_t i = 0; i < 16 * PATCH_TRIES; i += 16) {
+        uint64_t *cell = (uint64_t *)in_record(call->launch, call->home ^ i);
+        uint64_t seen = load64(cell);
+        if (seen == 0) {
+            seen = swap_if64(cell, 0, call->key);
+        }
+        if (seen == 0 || seen == call->key) {
+            return cell;
+        }
+    }
+    store64(&call->launch->unlisted, 1);
+    return 0;
+}
+
+/* The page of the leaf, claimed where the launch has none: a slot whose key is its own. Slots of
+ * neighbours lie together. Where a slot before it has become free in between, a leaf gets a second
+ * page, and both count. */
+DEVICE uint64_t find_page(struct record_call *call)
+{
+    const uint32_t tag = load_near32(&call->launch->index) << 3 | PATCH_CODE_KIND(call->code);
+    call->key = (uint64_t)tag << 32 | call->leaf;
+    call->hash = call->leaf / PATCH_CLUSTER * 0x9e3779b1u ^ tag * 0x85ebca6bu;
+    ROLLED
+    for (uint32_t left = PATCH_PROBES; left > 0; left--) {
+        uint32_t slot = call->hash;
+        slot = (slot ^ slot >> 15) * 0x2c1b3c6du + 0x9e3779b9u;
+        call->hash = slot;
+        slot = high32(slot, load_near32(&call->launch->slots)) + call->leaf % PATCH_CLUSTER;
+        uint64_t *cell = (uint64_t *)(uintptr_t)load_near64(&call->launch->keys) + slot;
+        uint64_t seen = load_near64(cell);
+        if (seen != call->key) {
+            seen = load64(cell);
+        }
+        if (seen == 0) {
+            seen = swap_if64(cell, 0, call->key);
+            if (seen == 0) {
+                const uint32_t at =
+                    add32((uint32_t *)(uintptr_t)load_near64(&call->launch->pool), 1);
+                store_pair((struct patch_claim *)(uintptr_t)load_near64(&call->launch->claims) +
+                               (at & load_near32(&call->launch->claim_mask)),
+                           call->key, (uint64_t)at << 32 | slot);
+                seen = call->key;
             }
         }
-        if (page != RECORD_BUSY) {
-            return page;
-        }
-        warp_pause();
-        page = load32(cell);
-    }
-}
-
-/* The directory of a span, claimed where there is none yet. */
-DEVICE uint32_t find_directory(struct patch_launch *launch, uint32_t span, uint32_t kind)
-{
-    const uint32_t tag = span << 3 | kind;
-    uint32_t at = (tag * 0x9e3779b1u) >> 25;
-    for (uint32_t i = 0; i < PATCH_SPANS; i++, at = (at + 1) % PATCH_SPANS) {
-        uint32_t seen = load32(&launch->spans[at].tag);
-        if (seen == 0) {
-            seen = swap_if32(&launch->spans[at].tag, 0, tag);
-        }
-        if (seen == 0 || seen == tag) {
-            const uint32_t directory = find_page(launch, &launch->spans[at].directory,
-                                                 PATCH_KIND_DIRECTORY, PATCH_PAGE_LOST);
-            if (directory == PATCH_PAGE_LOST) {
-                record_lost(launch);
-            }
-            return directory;
+        if (seen == call->key) {
+            return load_near64(&call->launch->pages) + (uint64_t)slot * PATCH_PAGE_BYTES;
         }
     }
-    record_lost(launch);
-    return PATCH_PAGE_LOST;
+    store64((uint64_t *)(uintptr_t)load_near64(&call->launch->lost), 1);
+    return load_near64(&call->launch->sink);
 }
 
-DEVICE uint32_t entry_home(uint32_t code, uint32_t span)
+/* Enters the instruction, for the report, and for those that come after it. */
+DEVICE void enter(struct record_call *call)
 {
-    return ((code >> 3) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
-}
-
-DEVICE uint64_t make_key(uint32_t code, uint32_t number)
-{
-    return (uint64_t)code << 32 | number;
-}
-
-DEVICE struct patch_recent *recent_of(struct patch_launch *launch, uint32_t code, uint32_t leaf)
-{
-    return &launch->recent[((code >> 3) + leaf * 0x25u) % PATCH_RECENT];
-}
-
-/* What struct patch_recent says of a page once the entry has the part of the word. */
-DEVICE uint64_t make_recent(const uint32_t *page, uint32_t word)
-{
-    return (uint64_t)(uintptr_t)page | UINT64_C(0x1000000000000) << PATCH_BLOCK(word);
-}
-
-DEVICE uint32_t *leaf_cell(const struct patch_launch *launch, uint32_t directory, uint32_t leaf)
-{
-    return record_page(launch, directory) + (leaf & (PATCH_PAGE_WORDS - 1));
-}
-
-/* Enters an instruction that touches a word of a leaf. */
-DEVICE void enter(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
-                  uint32_t directory)
-{
-    const uint32_t span = leaf >> PATCH_SPAN_SHIFT;
-    const uint64_t key = make_key(code, span);
-    const uint32_t home = entry_home(code, span);
-    for (uint32_t i = 0; i < PATCH_PROBES; i++) {
-        struct patch_entry *entry = &launch->entries[(home + i) % PATCH_ENTRIES];
-        uint64_t seen = load64(&entry->key);
-        if (seen == 0) {
-            seen = swap_if64(&entry->key, 0, key);
-        }
-        if (seen == 0 || seen == key) {
-            or32(&entry->parts, PATCH_PARTS(leaf, word));
-            store32(&entry->directory, directory);
+    if (call->base) {
+        call->home = site_offset(call->code);
+    } else {
+        const uint64_t word = call->address >> (PATCH_WORD_SHIFT + PATCH_UNIT(call->size < 4));
+        const uint32_t leaf = (uint32_t)(word >> PATCH_LEAF_SHIFT);
+        const uint32_t code = call->code, span = leaf >> PATCH_SPAN_SHIFT;
+        const uint32_t home = ((code >> 4) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
+        call->home = (uint32_t)offsetof(struct patch_launch, entries) + 16 * home;
+        call->key = (uint64_t)code << 32 | span;
+        call->leaf = leaf;
+        call->parts = PATCH_PARTS(leaf, (uint32_t)word % PATCH_PAGE_WORDS);
+        uint64_t seen, known;
+        load_pair(in_record(call->launch, call->home), &seen, &known);
+        if (seen == call->key && ((uint32_t)known & call->parts) == call->parts) {
             return;
         }
     }
-    store64(&launch->unlisted, 1);
-}
-
-/* One lane alone: whatever the paths below do not find is found or made. */
-DEVICE_SLOW void record_slow(struct patch_launch *launch, uint32_t code, uint32_t leaf,
-                             uint32_t word, uint32_t bits)
-{
-    const uint32_t kind = PATCH_CODE_KIND(code);
-    const uint32_t directory = find_directory(launch, leaf >> PATCH_SPAN_SHIFT, kind);
-    enter(launch, code, leaf, word, directory);
-    uint32_t *page =
-        record_page(launch, find_page(launch, leaf_cell(launch, directory, leaf),
-                                      (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK));
-    store_pair(recent_of(launch, code, leaf), make_key(code, leaf), make_recent(page, word));
-    or32(page + word, bits);
-}
-
-/* The page of a leaf by the entry of the instruction; NULL: not so. */
-DEVICE uint32_t *find_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
-                               uint32_t word)
-{
-    const uint32_t span = leaf >> PATCH_SPAN_SHIFT;
-    const uint64_t key = make_key(code, span);
-    const uint32_t parts = PATCH_PARTS(leaf, word);
-    struct patch_entry *entry = &launch->entries[entry_home(code, span)];
-    uint64_t seen, rest;
-    load_pair(entry, &seen, &rest);
-    if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts) {
-        load_pair_fresh(entry, &seen, &rest);
-        if (seen != key || ((uint32_t)(rest >> 32) & parts) != parts || (uint32_t)rest == 0) {
-            return 0;
-        }
-        /* for the level 1 cache; whoever writes it writes the same */
-        refresh32(&entry->directory, (uint32_t)rest);
-    }
-    const uint32_t page = load32(leaf_cell(launch, (uint32_t)rest, leaf));
-    return page + 1 <= 1 ? 0 : record_page(launch, page); /* none, or RECORD_BUSY */
-}
-
-/* Claims a leaf of a span that the instruction has an entry for, unless somebody has. */
-DEVICE_SLOW void claim_ahead(struct patch_launch *launch, uint32_t code, uint32_t leaf)
-{
-    const uint32_t kind = PATCH_CODE_KIND(code);
-    uint32_t *cell =
-        leaf_cell(launch, find_directory(launch, leaf >> PATCH_SPAN_SHIFT, kind), leaf);
-    if (load32(cell) == PATCH_PAGE_NONE) {
-        find_page(launch, cell, (uint64_t)leaf << 3 | kind, PATCH_PAGE_SINK);
+    uint64_t *cell = find_cell(call);
+    if (cell && call->base) {
+        store_pair(cell, call->key, call->base);
+    } else if (cell) {
+        or32((uint32_t *)(cell + 1), call->parts);
     }
 }
 
-/* How the words of bits lie that the lanes of a warp set. */
-enum record_shape {
-    RECORD_RUN,  /* one behind the other, a word for each lane */
-    RECORD_WORD, /* all lanes have the same */
-    RECORD_FAR   /* each its own */
-};
-
-/* Beside the cache, into which the leaf goes where `caches`: `known` are blocks that are in it. A
- * quarter through a leaf the next one is claimed ahead: thousands of lanes that arrive there at once
- * would wait for the one that claims it. */
-DEVICE_SLOW void record_by_entry(struct patch_launch *launch, uint32_t code, uint32_t leaf,
-                                 uint32_t word, uint32_t bits, uint32_t known, bool caches)
+/* The base of an address where the first cell of the instruction's site does not tell. */
+DEVICE uint64_t find_base(struct record_call *call)
 {
-    uint32_t *page = find_by_entry(launch, code, leaf, word);
-    if (!page) {
-        record_slow(launch, code, leaf, word, bits);
-        return;
+    uint64_t head, base;
+    load_pair(in_record(call->launch, site_offset(call->code) ^ 16), &head, &base);
+    if (site_fits(head, base, PATCH_CODE_PC(call->code), call->address)) {
+        return base;
     }
-    or32(page + word, bits);
-    if (caches) {
-        store_pair(recent_of(launch, code, leaf), make_key(code, leaf),
-                   (uint64_t)known << 48 | make_recent(page, word));
-        if (PATCH_BLOCK(word) == 4 && (leaf + 1) % PATCH_PAGE_WORDS != 0) {
-            claim_ahead(launch, code, leaf + 1);
-        }
+    call->base = find_window(call);
+    enter(call);
+    if (call->base) {
+        return call->base;
     }
+    return find_page(call) - (uint64_t)call->leaf * PATCH_PAGE_BYTES;
 }
 
-/* Sets bits of a word. Of runs and common words it is likely that the cache has their leaf; common
- * words are looked at first, as many lanes setting one would wait for each other. Whole words need no
- * atomic: a store of all bits loses none. What the cache does not have is out of line: this is on
- * the way of every access, and a register more here is one more to be saved for each. */
-DEVICE void record_bits(struct patch_launch *launch, uint32_t code, uint32_t leaf, uint32_t word,
-                        uint32_t bits, enum record_shape shape)
+DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
 {
-    uint32_t known = 0;
-    if (shape != RECORD_FAR) {
-        uint64_t seen, rest;
-        load_pair(recent_of(launch, code, leaf), &seen, &rest);
-        if (seen == make_key(code, leaf)) {
-            known = (uint32_t)(rest >> 48);
-            if (known >> PATCH_BLOCK(word) & 1) {
-                uint32_t *at = (uint32_t *)(uintptr_t)(rest & PATCH_PAGE_ADDRESS) + word;
-                if (shape == RECORD_WORD) {
-                    bits &= ~load32(at);
-                }
-                if (bits == 0xffffffffu) {
-                    store32(at, bits);
-                } else if (bits) {
-                    or32(at, bits);
-                }
-                return;
-            }
-        }
-    }
-    record_by_entry(launch, code, leaf, word, bits, known, shape != RECORD_FAR);
+    return (base + (address >> (is_small ? 5 : 7) << 2)) & PATCH_ADDRESS;
 }
 
-/* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16) each, aligned to it. `access`: 0
- * read, 1 write, 2 atomic. Of neighbours in order, lane i sets the bits of word i of them all. */
-DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size,
-                          uint32_t access)
+/* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages they
+ * are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of all
+ * bits loses none. A word that all have in common is looked at first: where thousands of warps read
+ * one number, each atomic would wait for the one before. */
+DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
 {
-    const bool is_small = size < 4;
-    const uint32_t unit = PATCH_UNIT(is_small);
+    const uint32_t unit = PATCH_UNIT(size < 4);
     const uint32_t count = size >> unit;
-    const uint32_t code = PATCH_CODE(pc, PATCH_KIND(access, is_small));
+    const uint64_t at = word_address(base, address, size < 4);
+    uint32_t *word = (uint32_t *)(uintptr_t)at;
+    uint32_t bits = ((1u << count) - 1) << ((uint32_t)(address >> unit) & 31);
     const uint32_t mask = warp_active();
-    uint64_t at = address >> unit;
-    uint32_t bits = ((1u << count) - 1) << ((uint32_t)at & 31);
-    enum record_shape shape = RECORD_FAR;
     if (mask == 0xffffffffu) {
         const uint32_t lane = warp_lane();
-        const uint64_t first = at - lane * count;
+        const uint64_t first = (at << 3 | ((address >> unit) & 31)) - lane * count;
         if (warp_all_equal(mask, first)) {
             const uint32_t offset = (uint32_t)first & 31;
             bits = lane == 0 ? 0xffffffffu << offset : 0xffffffffu;
@@ -265,34 +196,86 @@ DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t add
             if (lane > count || bits == 0) {
                 return;
             }
-            at = first + 32 * lane;
-            shape = RECORD_RUN;
+            word = (uint32_t *)(uintptr_t)(first >> 5 << 2) + lane;
+            if (bits == 0xffffffffu) {
+                store32(word, bits);
+            } else {
+                or32(word, bits);
+            }
+            return;
         }
     }
-    if (shape == RECORD_FAR && warp_all_equal(mask, at >> PATCH_WORD_SHIFT)) {
-        shape = RECORD_WORD;
+    if (warp_all_equal(mask, at)) {
+        bits &= ~load_near32(word);
+        if (bits != 0) {
+            bits &= ~load32(word);
+        }
+        if (bits == 0) {
+            return;
+        }
     }
-    record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
-                (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1), bits, shape);
+    or32(word, bits);
 }
 
-/* The lanes that call have all accessed the same `count` (>= 1) times 16 bytes: a bulk copy. */
-DEVICE void record_range(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t count,
-                         uint32_t access)
+/* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16, 32) each, aligned to it. False: the
+ * instruction's site does not tell where, nothing is recorded. */
+DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size)
+{
+    uint64_t head, base;
+    load_pair(in_record(launch, site_offset((uint32_t)pc)), &head, &base);
+    const bool fits = site_fits(head, base, (uint32_t)pc, address);
+    if (fits) {
+        set_bits(base, address, size);
+    }
+    return fits;
+}
+
+/* The same by all other ways. `access`: 0 read, 1 write, 2 atomic. */
+DEVICE void record_elsewhere(struct patch_launch *launch, uint64_t pc, uint64_t address,
+                             uint32_t size, uint32_t access)
+{
+    struct record_room room;
+    struct record_call *call = (struct record_call *)((char *)&room + (pc & 8));
+    call->launch = launch;
+    call->address = address;
+    call->code = PATCH_CODE(pc, PATCH_KIND(access, size < 4));
+    call->size = size;
+    const uint64_t base = find_base(call);
+    set_bits(base, call->address, call->size);
+}
+
+DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size,
+                          uint32_t access)
+{
+    if (!record_by_site(launch, pc, address, size)) {
+        record_elsewhere(launch, pc, address, size, access);
+    }
+}
+
+/* One lane of those that call has accessed `count` (>= 1) times 16 bytes: a bulk copy. */
+DEVICE void record_bulk(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t count,
+                        uint32_t access)
 {
     if (warp_lane() != bits_first(warp_active())) {
         return;
     }
-    const uint32_t code = PATCH_CODE(pc, PATCH_KIND(access, 0u));
-    const uint64_t end = (address >> 2) + 4ull * count;
-    for (uint64_t at = address >> 2; at < end;) {
-        const uint32_t offset = (uint32_t)at & 31;
-        const uint32_t room = 32 - offset;
-        const uint32_t here = end - at < room ? (uint32_t)(end - at) : room;
-        record_bits(launch, code, (uint32_t)(at >> (PATCH_LEAF_SHIFT + PATCH_WORD_SHIFT)),
-                    (uint32_t)(at >> PATCH_WORD_SHIFT) & (PATCH_PAGE_WORDS - 1),
-                    (0xffffffffu >> (32 - here)) << offset, RECORD_RUN);
-        at += here;
+    struct record_room room;
+    struct record_call *call = (struct record_call *)((char *)&room + (pc & 8));
+    call->launch = launch;
+    call->code = PATCH_CODE(pc, PATCH_KIND(access, 0u));
+    call->size = 16;
+    const uint64_t end = address + 16ull * count;
+    ROLLED
+    while (address < end) {
+        const uint32_t offset = (uint32_t)(address >> 2) & 31;
+        const uint32_t rest = 32 - offset;
+        const uint64_t left = (end - address) >> 2;
+        const uint32_t here = left < rest ? (uint32_t)left : rest;
+        call->address = address;
+        const uint64_t base = find_base(call);
+        or32((uint32_t *)(uintptr_t)word_address(base, address, false),
+             (0xffffffffu >> (32 - here)) << offset);
+        address += 4ull * here;
     }
 }
 

@@ -7,8 +7,8 @@
 
 #include "capture/patch_abi.h"
 
-#define DEVICE      static __device__ __forceinline__
-#define DEVICE_SLOW static __device__ __noinline__
+#define DEVICE static __device__ __forceinline__
+#define ROLLED _Pragma("unroll 1")
 
 DEVICE uint32_t warp_active(void) { return __activemask(); }
 
@@ -28,47 +28,79 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
+/* Of the product. */
+DEVICE uint32_t high32(uint32_t left, uint32_t right)
+{
+    uint32_t high;
+    asm volatile("mul.hi.u32 %0, %1, %2;" : "=r"(high) : "r"(left), "r"(right));
+    return high;
+}
+
 /* Sixteen aligned bytes at once. A weak load: old contents are possible, the level 1 cache is not
- * coherent. */
+ * coherent. It holds nothing from before the launch. */
 DEVICE void load_pair(const void *from, uint64_t *first, uint64_t *second)
 {
     asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(from));
 }
 
-/* The same from the level 2 cache. */
-DEVICE void load_pair_fresh(const void *from, uint64_t *first, uint64_t *second)
+DEVICE uint64_t load_near64(const uint64_t *from)
 {
-    const ulonglong2 both = __ldcg((const ulonglong2 *)from);
-    *first = both.x;
-    *second = both.y;
+    uint64_t value;
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(from));
+    return value;
+}
+DEVICE uint32_t load_near32(const uint32_t *from)
+{
+    uint32_t value;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
 }
 
-/* These also replace what the level 1 cache holds. */
+/* This also replaces what the level 1 cache holds. */
 DEVICE void store_pair(void *to, uint64_t first, uint64_t second)
 {
     asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
 }
-DEVICE void refresh32(uint32_t *at, uint32_t value)
+
+/* From the level 2 cache, where all atomics are. By instructions for global memory: those that nvcc
+ * makes for pointers of which it knows nothing look for shared memory first. */
+DEVICE uint32_t load32(const uint32_t *from)
 {
-    asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
 }
-
-/* From the level 2 cache, where all atomics are. */
-DEVICE uint32_t load32(const uint32_t *from) { return __ldcg(from); }
-DEVICE uint64_t load64(const uint64_t *from) { return __ldcg((const unsigned long long *)from); }
-DEVICE void store32(uint32_t *to, uint32_t value) { __stcg(to, value); }
-DEVICE void store64(uint64_t *to, uint64_t value) { __stcg((unsigned long long *)to, value); }
-
-/* Another warp is to do something first. */
-DEVICE void warp_pause(void) { __nanosleep(200); }
-
-DEVICE uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
+DEVICE uint64_t load64(const uint64_t *from)
 {
-    return atomicCAS(at, expected, value);
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+DEVICE void store32(uint32_t *to, uint32_t value)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+DEVICE void store64(uint64_t *to, uint64_t value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 DEVICE uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
 {
-    return atomicCAS((unsigned long long *)at, expected, value);
+    uint64_t old;
+    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(old)
+                 : "l"(at), "l"(expected), "l"(value)
+                 : "memory");
+    return old;
+}
+DEVICE uint32_t add32(uint32_t *at, uint32_t value)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "l"(at), "r"(value)
+                 : "memory");
+    return old;
 }
 /* Without an answer to wait for. */
 DEVICE void or32(uint32_t *at, uint32_t bits)

@@ -1,6 +1,6 @@
 /* A cubin for the kernels that a program has registered: an ELF file with a section of code for
- * each, as a module of the driver has one. The code is nothing but instructions that touch no
- * memory, and one that does what the kernel says it does (struct fake_kernel, `operation`). */
+ * each, as a module of the driver has one. The code is accesses of all kinds, and one instruction
+ * that does what the kernel says it does (struct fake_kernel, `operation`). */
 #include "capture/fake/fake.h"
 
 #include <elf.h>
@@ -44,6 +44,11 @@ static void align(void)
     image_size = (image_size + 15) / 16 * 16;
 }
 
+/* Loads, stores and atomics of words and of bytes, as in any kernel: what the kernel's body does.
+ */
+static const uint64_t accesses[] = {0x7981, 4 << 9, 0x7986, 4 << 9, 0x7981,
+                                    0,      0x7986, 0,      0x79a8, 0};
+
 /* Sections: 0 nothing, 1 section names, 2 symbols, 3 their names, then one for each kernel. */
 static void build(void)
 {
@@ -67,6 +72,7 @@ static void build(void)
             code[at] = 0x7918; /* NOP */
         }
         code[2] = kernels[i]->operation ? kernels[i]->operation : code[2];
+        memcpy(&code[4], accesses, sizeof(accesses));
         size_t length = strlen(kernels[i]->name) + 1;
         align();
         sections[4 + i] = (Elf64_Shdr){.sh_name = (Elf64_Word)names_size,

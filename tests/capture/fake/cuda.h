@@ -34,6 +34,9 @@ struct fake_kernel {
 
 /* Nothing runs by itself from here on, until fake_release. */
 void fake_hold(void);
+/* Windows of launches (capture/patch_abi.h) that kernels were in so far; UINT_MAX: none is
+ * observed. */
+unsigned fake_windows(void);
 void fake_release(void);
 /* Host functions run on a thread of the driver before the call that submits them returns, as they
  * do where their stream has nothing else to do. */

@@ -172,6 +172,8 @@ bool fake_is_patched(uint32_t instruction);
 /* What the device patches do, src/capture/patches. */
 void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint32_t size,
                        uint32_t access);
+/* A launch has ended: counts the windows of its record that it was in, for fake_windows(). */
+void fake_patch_end(const void *user);
 /* A thread enters a block of a launch with user data. */
 void fake_gate_enter(const void *user);
 

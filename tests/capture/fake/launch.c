@@ -66,6 +66,9 @@ void fake_run_kernel(struct fake_item *item)
         item->kernel->body(arguments);
     }
     running = NULL;
+    if (item->user && fake_is_patched(SANITIZER_AT_GLOBAL_ACCESS)) {
+        fake_patch_end(item->user);
+    }
 }
 
 void fake_set_launch_user(struct sanitizer_launch *launch, const void *user)

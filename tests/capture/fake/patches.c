@@ -5,6 +5,9 @@
 
 #include "capture/patch_abi.h"
 
+#include <limits.h>
+#include <stdatomic.h>
+
 #define warp_step()                 ((void)0)
 #define warp_active()               1u
 #define warp_all_equal(mask, value) true
@@ -19,8 +22,23 @@ void fake_patch_access(const void *user, uint64_t pc, const void *pointer, uint3
 {
     struct patch_launch *launch = (struct patch_launch *)(uintptr_t)user;
     if (size > 16) {
-        record_range(launch, pc, (uint64_t)(uintptr_t)pointer, size / 16, access);
+        record_bulk(launch, pc, (uint64_t)(uintptr_t)pointer, size / 16, access);
     } else {
         record_access(launch, pc, (uint64_t)(uintptr_t)pointer, size, access);
     }
+}
+
+static atomic_uint windows;
+
+void fake_patch_end(const void *user)
+{
+    const struct patch_launch *launch = user;
+    for (uint32_t i = 0; i < launch->window_count; i++) {
+        windows += launch->windows[i].touched != 0;
+    }
+}
+
+unsigned fake_windows(void)
+{
+    return fake_is_patched(SANITIZER_AT_GLOBAL_ACCESS) ? windows : UINT_MAX;
 }

@@ -26,6 +26,27 @@ int scenario_accesses(void)
     return cudaStreamSynchronize(stream);
 }
 
+/* The same of launches that are large enough for windows, up to the end of a block. */
+static void launch_large(const struct fake_kernel *kernel, void *first, void *second_operand,
+                         cudaStream_t on)
+{
+    void *arguments[] = {&first, &second_operand};
+    cudaLaunchKernel(kernel, (struct cuda_dim3){512, 1, 1}, (struct cuda_dim3){64, 2, 1}, arguments,
+                     0, on);
+}
+
+int scenario_large(void)
+{
+    begin();
+    launch_large(&kernel_scale, device, NULL, stream);
+    launch_large(&kernel_add, second, device + 2048, other);
+    launch_large(&kernel_bytes, device + 4000, NULL, other);
+    cudaDeviceSynchronize();
+    launch_large(&kernel_scale, device + 4096 - 128, NULL, stream);
+    int result = cudaDeviceSynchronize();
+    return fake_windows() >= 4 ? result : 3; /* blocks may share one */
+}
+
 /* Neighbouring halves of one block: no conflict; the same half: one. */
 int scenario_disjoint(void)
 {

@@ -1,0 +1,35 @@
+/* What launches that have ended own: the pages that they claimed, and those of their windows. */
+#ifndef SSAN_CAPTURE_OBSERVE_OWNED_H
+#define SSAN_CAPTURE_OBSERVE_OWNED_H
+
+#include "capture/observe_pool.h"
+
+/* A page of a launch that is being drained, of the pool or of a window. */
+struct owned {
+    uint64_t address;
+    uint64_t what;   /* its leaf << 3 | kind */
+    uint32_t launch; /* position in the list of those */
+    uint32_t copy;   /* position in pages_copy */
+};
+
+/* One drain of a pool, by one thread. */
+struct drain {
+    struct pool *pool;
+    struct ssan_sink *sink;
+    struct sanitizer_stream *stream;
+    VEC(uint32_t) done;      /* records of launches that have ended, in order of submission */
+    VEC(struct owned) pages; /* theirs */
+    bool has_failed;         /* the driver no longer answers */
+    bool is_short;           /* of memory: pages were forgotten */
+};
+
+/* Copies from the device, waits for it; false: the driver no longer answers. */
+bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t bytes);
+/* How many pages are left to be claimed, from what the marks that were copied say. */
+void owned_count(struct pool *pool);
+/* Hands the pages that were claimed since the last drain to their launches. */
+void owned_read_claims(struct drain *drain);
+/* Lists all pages of the launches in `done`, by address. */
+void owned_list(struct drain *drain);
+
+#endif

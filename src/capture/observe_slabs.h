@@ -1,0 +1,36 @@
+/* Device memory for the windows of launches: runs of pages out of slabs.
+ *
+ * Addresses only; who allocates slabs on the device, zeroes them and frees them is the caller.
+ * Zeroed is empty. One thread at a time. */
+#ifndef SSAN_CAPTURE_OBSERVE_SLABS_H
+#define SSAN_CAPTURE_OBSERVE_SLABS_H
+
+#include "base/ranges.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SLABS 32u
+
+struct slabs {
+    struct ranges free;
+    struct slab {
+        uint64_t base, begin, end; /* as allocated; [begin, end) is used, whole pages */
+    } items[SLABS];                /* the first is not given back */
+    uint32_t count;
+    uint64_t bytes, used_bytes;
+};
+
+/* Adds memory whose pages are zeroed. False: too many slabs, no memory on the host, or no whole
+ * page. */
+bool slabs_add(struct slabs *slabs, uint64_t base, uint64_t bytes);
+/* A run of so many pages (> 0); 0: there is none. */
+uint64_t slabs_take(struct slabs *slabs, uint64_t pages);
+/* Gives a run back, zeroed. Without memory on the host it is lost. */
+void slabs_give(struct slabs *slabs, uint64_t address, uint64_t pages);
+/* Takes out a slab of which nothing is in use, never the first: its base, for the caller to free;
+ * 0: there is none. */
+uint64_t slabs_remove(struct slabs *slabs);
+void slabs_finish(struct slabs *slabs);
+
+#endif

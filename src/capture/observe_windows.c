@@ -1,0 +1,192 @@
+/* Windows of launches from their operands.
+ *
+ * A kernel that was never seen is thought to access FIRST_REACH bytes behind an operand for each of
+ * its threads; one that went beyond that, eight times as many, up to the end of the block. Windows
+ * of operands that touch become one. Cost of a launch: a look-up for each word of its parameters,
+ * one small copy. */
+#include "capture/observe_windows.h"
+
+#include "capture/memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define FIRST_REACH 64u
+#define MOST_REACH  (FIRST_REACH << 12)
+#define LEAST_BYTES (UINT64_C(1) << 20) /* behind an operand, whatever the threads are */
+#define OUTSIDE     8u                  /* leaves that a launch may have beside its windows */
+
+static void remove_at(struct window_plan *plan, uint32_t at)
+{
+    plan->count--;
+    memmove(&plan->items[at], &plan->items[at + 1], (plan->count - at) * sizeof plan->items[0]);
+}
+
+/* Adds leaves; those that it touches become part of it. Where there is no room, the smallest goes.
+ */
+static void add_leaves(struct window_plan *plan, uint64_t first, uint64_t end)
+{
+    uint32_t at = 0, smallest = 0;
+    for (uint32_t i = plan->count; i-- > 0;) {
+        if (plan->items[i].first <= end && first <= plan->items[i].end) {
+            first = plan->items[i].first < first ? plan->items[i].first : first;
+            end = plan->items[i].end > end ? plan->items[i].end : end;
+            remove_at(plan, i);
+        }
+    }
+    end = end - first > PATCH_WINDOW_MOST ? first + PATCH_WINDOW_MOST : end;
+    if (plan->count == PATCH_WINDOWS) {
+        for (uint32_t i = 1; i < plan->count; i++) {
+            if (plan->items[i].end - plan->items[i].first <
+                plan->items[smallest].end - plan->items[smallest].first) {
+                smallest = i;
+            }
+        }
+        if (plan->items[smallest].end - plan->items[smallest].first >= end - first) {
+            return;
+        }
+        remove_at(plan, smallest);
+    }
+    while (at < plan->count && plan->items[at].first < first) {
+        at++;
+    }
+    memmove(&plan->items[at + 1], &plan->items[at], (plan->count - at) * sizeof plan->items[0]);
+    plan->items[at].first = first;
+    plan->items[at].end = end;
+    plan->count++;
+}
+
+static void take_operand(void *self, uint64_t address, uint64_t end)
+{
+    struct window_plan *plan = self;
+    end = end - address > plan->reach ? address + plan->reach : end;
+    uint64_t leaf = UINT64_C(1) << PATCH_WINDOW_SHIFT;
+    add_leaves(plan, address / leaf, (end + leaf - 1) / leaf);
+}
+
+struct window_plan windows_plan(const struct observed_kernel *kernel,
+                                const struct observe_arguments *arguments, uint64_t threads)
+{
+    struct window_plan plan = {.count = 0};
+    uint64_t a_thread = atomic_load_explicit(&kernel->reach, memory_order_relaxed);
+    if (threads < WINDOWS_THREADS || kernel->kinds == 0) {
+        return plan;
+    }
+    a_thread = a_thread ? a_thread : FIRST_REACH;
+    plan.reach = threads > UINT64_MAX / a_thread ? UINT64_MAX : threads * a_thread;
+    plan.reach = plan.reach < LEAST_BYTES ? LEAST_BYTES : plan.reach;
+    if (!observe_operands_each(kernel, arguments, take_operand, &plan)) {
+        plan.count = 0;
+    }
+    return plan;
+}
+
+/* The record of a launch as it begins, which goes to the device as far as its windows. */
+static struct patch_launch *template_of(struct pool *pool, uint64_t user, uint32_t *index)
+{
+    *index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+    return &pool->templates[*index];
+}
+
+/* Lock held. */
+static void take_window(struct pool *pool, struct pool_launch *launch, struct patch_launch *record,
+                        uint64_t first, uint64_t end)
+{
+    struct pool_window *window = &launch->windows[launch->window_count];
+    struct patch_window *there = &record->windows[launch->window_count];
+    uint64_t count = end - first, missing = 0;
+    memset(window, 0, sizeof *window);
+    memset(there, 0, sizeof *there);
+    for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
+        if (!(launch->kernel->kinds >> kind & 1)) {
+            continue;
+        }
+        uint64_t pages = windows_pages(count, kind);
+        uint64_t address = slabs_take(&pool->slabs, pages);
+        if (!address) {
+            missing += pages;
+            continue;
+        }
+        uint64_t before = windows_pages(first, kind) * PATCH_PAGE_BYTES;
+        window->pages[kind - 1] = address;
+        there->bases[kind - 1] = ((address - before) & PATCH_ADDRESS) | count << 48;
+    }
+    pool->missing_pages += missing;
+    window->first = there->first = (uint32_t)first;
+    window->count = there->count = (uint32_t)count;
+    launch->window_count++;
+}
+
+void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
+                  struct sanitizer_stream *handle)
+{
+    uint32_t index;
+    struct patch_launch *record = template_of(pool, user, &index);
+    struct pool_launch *launch = &pool->launches[index];
+    const size_t from = offsetof(struct patch_launch, window_count);
+    if (plan->count == 0) {
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->missing_pages = 0;
+    for (uint32_t i = 0; i < plan->count && !pool->wants_release; i++) {
+        take_window(pool, launch, record, plan->items[i].first, plan->items[i].end);
+    }
+    if (pool->missing_pages > pool->wanted_pages) {
+        pool->wanted_pages = pool->missing_pages;
+    }
+    record->window_count = launch->window_count;
+    pthread_mutex_unlock(&pool->lock);
+    size_t bytes = offsetof(struct patch_launch, windows) +
+                   record->window_count * sizeof(struct patch_window) - from;
+    if (record->window_count > 0 &&
+        pool->api->copy_to_device_async((void *)(uintptr_t)(user + from), (char *)record + from,
+                                        bytes, handle) != SANITIZER_OK) {
+        pthread_mutex_lock(&pool->lock);
+        windows_free(pool, launch);
+        pthread_mutex_unlock(&pool->lock);
+        record->window_count = 0;
+    }
+}
+
+void windows_free(struct pool *pool, struct pool_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->window_count; i++) {
+        const struct pool_window *window = &launch->windows[i];
+        for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
+            if (window->pages[kind - 1]) {
+                slabs_give(&pool->slabs, window->pages[kind - 1],
+                           windows_pages(window->count, kind));
+            }
+        }
+    }
+    launch->window_count = 0;
+}
+
+/* Whether a window's block goes on behind it, and the address is there. */
+static bool is_behind(const struct pool_window *window, uint64_t address)
+{
+    struct memory_block block;
+    uint64_t end = ((uint64_t)window->first + window->count) << PATCH_WINDOW_SHIFT;
+    return address >= end && memory_find(end - 1, &block) && address < block.address + block.size;
+}
+
+void windows_learn(const struct pool_launch *launch)
+{
+    uint32_t outside = 0;
+    for (size_t i = 0; i < launch->pages.count && outside < OUTSIDE && i < 64 * OUTSIDE; i++) {
+        uint64_t what = launch->pages.items[i].what;
+        uint64_t address = what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
+        for (uint32_t j = 0; j < launch->window_count; j++) {
+            if (is_behind(&launch->windows[j], address)) {
+                outside++;
+                break;
+            }
+        }
+    }
+    uint32_t reach = atomic_load_explicit(&launch->kernel->reach, memory_order_relaxed);
+    reach = reach ? reach : FIRST_REACH;
+    if (outside == OUTSIDE && reach < MOST_REACH) {
+        atomic_store_explicit(&launch->kernel->reach, reach * 8, memory_order_relaxed);
+    }
+}

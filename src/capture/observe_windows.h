@@ -1,0 +1,46 @@
+/* Which windows a launch gets (patch_abi.h), and the memory behind them.
+ *
+ * Windows are a matter of speed only: an address that is in none is recorded in a page. So they may
+ * be too few, too small, or not there. */
+#ifndef SSAN_CAPTURE_OBSERVE_WINDOWS_H
+#define SSAN_CAPTURE_OBSERVE_WINDOWS_H
+
+#include "capture/observe_footprint.h"
+#include "capture/observe_pool.h"
+
+/* A launch of fewer threads gets none: the copy of its windows to the device would cost more. */
+#define WINDOWS_THREADS UINT64_C(32768)
+
+/* What a launch is thought to access: a window's worth of leaves each, sorted, apart. */
+struct window_plan {
+    struct {
+        uint64_t first, end; /* leaves of 256 KiB */
+    } items[PATCH_WINDOWS];
+    uint32_t count;
+    uint64_t reach; /* bytes behind an operand */
+};
+
+/* The plan of a launch of `threads` threads. Empty where it is not worth it, or nothing is known.
+ */
+struct window_plan windows_plan(const struct observed_kernel *kernel,
+                                const struct observe_arguments *arguments, uint64_t threads);
+
+/* Sets memory aside for the plan, for the kinds of accesses that the kernel can make, and copies
+ * the windows into the record, in the stream of the launch. Between pool_begin and the launch
+ * itself. What there is no memory for the launch does without, and the pool is to grow. */
+void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
+                  struct sanitizer_stream *handle);
+
+/* Pages of a kind in a window of so many leaves of 256 KiB. */
+static inline uint64_t windows_pages(uint64_t leaves, uint32_t kind)
+{
+    return leaves << (PATCH_LEAF_BYTES(0) - PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(kind)));
+}
+
+/* Gives the memory of a launch back, which is zeroed. The pool is locked. */
+void windows_free(struct pool *pool, struct pool_launch *launch);
+
+/* A launch has ended: its kernel's later ones get larger windows where it went beyond its own. */
+void windows_learn(const struct pool_launch *launch);
+
+#endif
