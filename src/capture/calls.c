@@ -21,7 +21,8 @@
 
 static struct api_call rows[] = {
 #define API_CALL(domain, number, name, class, form, null)                                          \
-    {#name, domain, number, API_##class, API_##form, null, false, false, false, false, false},
+    {#name, domain, number, API_##class, API_##form, null,                                         \
+     false, false,  false,  false,       false,      false},
 #include "capture/api_calls.def"
 };
 
@@ -43,6 +44,7 @@ void calls_open(void)
         }
         row->is_batch = row->class == API_COPY && strstr(row->name, "Batch") != NULL;
         row->begins_capture = strstr(row->name, "BeginCapture") != NULL;
+        row->launches_graph = strstr(row->name, "GraphLaunch") != NULL;
         row->ends_capture = strstr(row->name, "EndCapture") != NULL;
         row->has_attributes = strcmp(row->name, "cuLaunchKernelEx") == 0;
         if (row->number < MOST_NUMBERS) {

@@ -20,7 +20,7 @@ struct api_call {
     bool has_array;  /* may copy to or from an array, of which no callback tells */
     bool is_batch;
     bool has_attributes; /* of launches: struct cuda_launch_ex_params */
-    bool begins_capture, ends_capture;
+    bool begins_capture, ends_capture, launches_graph;
 };
 
 /* How many rows there are; NULL behind the last. */
@@ -37,6 +37,12 @@ struct call_frame {
 
 struct hostfunc;
 
+/* What the graph does that a thread's call launches. */
+struct graph_facts {
+    uint32_t kernels, copies, memsets, others;
+    const char *kernel; /* the first, for people; lives as long as the process */
+};
+
 struct thread {
     uint32_t id;    /* of the host thread; 1: main */
     uint32_t depth; /* calls that the thread is in; frames[] has the first CALLS_DEPTH */
@@ -49,10 +55,12 @@ struct thread {
     uint64_t sync;     /* in progress; 0: none */
     int64_t sync_began_ns;
     struct hostfunc *hostfunc; /* being submitted */
-    bool forbids;              /* borrow.h: in its outermost call */
-    bool makes_context;        /* is inside of the creation of one */
-    CUcontext context;         /* current at the last API callback */
-    uint64_t callback;         /* the op whose host function this thread runs */
+    bool hostfunc_unseen;      /* one is, of which nothing is told */
+    struct graph_facts graph;
+    bool forbids;       /* borrow.h: in its outermost call */
+    bool makes_context; /* is inside of the creation of one */
+    CUcontext context;  /* current at the last API callback */
+    uint64_t callback;  /* the op whose host function this thread runs */
 };
 
 /* The calling thread. */

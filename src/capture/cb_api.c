@@ -11,6 +11,9 @@
 #include "capture/observe.h"
 #include "trace/session.h"
 
+#include "base/strbuf.h"
+
+#include <stdatomic.h>
 #include <string.h>
 
 static void begin_sync(struct thread *thread, enum ssan_sync_kind kind, uint32_t object,
@@ -109,6 +112,36 @@ static void leave_query(struct thread *thread, const struct call_frame *frame)
     emit_unlock();
 }
 
+static void put_count(struct strbuf *text, uint32_t count, const char *one, const char *many)
+{
+    if (count > 0) {
+        strbuf_printf(text, "%s%u %s", text->length > 0 ? ", " : "", count,
+                      count == 1 ? one : many);
+    }
+}
+
+/* What the first graph does that is launched, once. */
+static void tell_missed(struct thread *thread)
+{
+    static atomic_bool told;
+    const struct graph_facts *graph = &thread->graph;
+    struct strbuf text = {0};
+    if (graph->kernels + graph->copies + graph->memsets + graph->others == 0 ||
+        atomic_exchange(&told, true)) {
+        return;
+    }
+    put_count(&text, graph->kernels, "kernel", "kernels");
+    if (graph->kernel && *graph->kernel) {
+        strbuf_printf(&text, " (%s%s)", graph->kernel, graph->kernels > 1 ? ", ..." : "");
+    }
+    put_count(&text, graph->copies, "copy", "copies");
+    put_count(&text, graph->memsets, "memset", "memsets");
+    put_count(&text, graph->others, "other node", "other nodes");
+    strbuf_puts(&text, " of the first graph were not seen");
+    emit_unsupported(strbuf_text(&text), thread->id, calls_site(thread));
+    strbuf_finish(&text);
+}
+
 /* A capture that was spoilt ends, too, though the call that ends it fails. */
 static void leave_graph(const struct api_call *call, int result)
 {
@@ -199,6 +232,12 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
             observe_window_set(call->class == API_PROFILER_START);
         }
         break;
+    case API_GRAPH:
+        if (call->launches_graph) { /* the others only capture, build or change graphs */
+            unsupported(thread, call);
+            tell_missed(thread);
+        }
+        break;
     case API_WAIT_VALUE_32:
     case API_WAIT_VALUE_64:
     case API_WRITE_VALUE_32:
@@ -209,7 +248,6 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
     case API_PREFETCH:
     case API_PREFETCH_V2:
     case API_ATTACH:
-    case API_GRAPH:
     case API_UNSUPPORTED:
         unsupported(thread, call);
         break;
@@ -248,6 +286,7 @@ static void enter(struct thread *thread, const struct api_call *call,
     if (thread->depth == 0) {
         thread->has_site = false;
         thread->accepted = 0;
+        thread->graph = (struct graph_facts){0};
         if (call->class == API_LAUNCH) {
             observe_before_launch(thread->context);
         } else if (call->class == API_STREAM_DESTROY || call->begins_capture) {

@@ -64,11 +64,39 @@ void on_launch(uint32_t id, const struct sanitizer_launch_data *data)
     }
 }
 
+static void count_node(struct graph_facts *graph, const struct sanitizer_graph_node_data *node)
+{
+    switch (node->type) {
+    case SANITIZER_NODE_KERNEL:
+        if (graph->kernels++ == 0) {
+            emit_lock();
+            graph->kernel = handles_kernel_name(node->data.launch.function, node->data.launch.name);
+            emit_unlock();
+        }
+        break;
+    case SANITIZER_NODE_MEMCPY:
+        graph->copies++;
+        break;
+    case SANITIZER_NODE_MEMSET:
+        graph->memsets++;
+        break;
+    default:
+        graph->others++;
+        break;
+    }
+}
+
 void on_graph(uint32_t id, const void *data)
 {
     const struct sanitizer_graph_node_data *node = data;
-    if (id == SANITIZER_GRAPH_NODE_LAUNCH_BEGIN && node->type == SANITIZER_NODE_KERNEL) {
+    if (id != SANITIZER_GRAPH_NODE_LAUNCH_BEGIN) {
+        return;
+    }
+    if (node->type == SANITIZER_NODE_KERNEL) {
         observe_graph_node(node);
         gate_node(&node->data.launch);
+    }
+    if (!node->is_upload) {
+        count_node(&calls_thread()->graph, node);
     }
 }

@@ -463,7 +463,7 @@ enum api_class {
     API_PROFILER_STOP,
     API_GLOBAL, /* struct cuda_global_params: where a variable of a module lies */
     API_ASK,    /* for the last error: the result is that */
-    API_GRAPH,  /* captured, built, instantiated, launched */
+    API_GRAPH,  /* captured, built, instantiated, launched: of these only the last submits */
     API_UNSUPPORTED
 };
 

@@ -115,8 +115,8 @@ static void make_stream(const struct thread *thread, const struct call_frame *fr
     }
 }
 
-/* Prepares the item; false where nothing can be told of it: in a capture, which is told as what it
- * is, or where its stream is not known. */
+/* Prepares the item; false where nothing can be told of it: while there is a capture, which it may
+ * be a part of, or where its stream is not known. */
 static bool prepare(struct thread *thread, const struct call_frame *frame, CUstream stream,
                     struct ssan_ev_op *op)
 {
@@ -137,6 +137,7 @@ static bool prepare(struct thread *thread, const struct call_frame *frame, CUstr
             handles_stream_argument(thread->context, stream, frame->call->per_thread, caller);
     }
     emit_unlock();
+    thread->hostfunc_unseen = is_capturing;
     if (!is_capturing && !op->stream) {
         emit_lost(SSAN_loss_OPERATIONS, 0);
     }
@@ -176,8 +177,13 @@ void hostfunc_enter(struct thread *thread, const struct call_frame *frame)
 void hostfunc_leave(struct thread *thread, const struct call_frame *frame, bool ok)
 {
     struct hostfunc *made = thread->hostfunc;
+    const bool was_unseen = thread->hostfunc_unseen;
     thread->hostfunc = NULL;
+    thread->hostfunc_unseen = false;
     if (!made) {
+        if (was_unseen && ok) {
+            emit_unsupported("a host function during a capture", thread->id, calls_site(thread));
+        }
         return;
     }
     emit_lock();

@@ -73,7 +73,8 @@ static bool fill_run(struct report *report, const struct history *history)
     const char **command = arena_alloc(arena, (history->command.count + 1) * sizeof *command);
     const char **names = arena_alloc(arena, (history->unsupported.count + 1) * sizeof *names);
     uint64_t *counts = arena_alloc(arena, (history->unsupported.count + 1) * sizeof *counts);
-    if (!command || !names || !counts) {
+    struct place *at = arena_alloc(arena, (history->unsupported.count + 1) * sizeof *at);
+    if (!command || !names || !counts || !at) {
         return false;
     }
     for (size_t i = 0; i < history->command.count; i++) {
@@ -82,10 +83,12 @@ static bool fill_run(struct report *report, const struct history *history)
     for (size_t i = 0; i < history->unsupported.count; i++) {
         names[i] = history->unsupported.items[i].call;
         counts[i] = history->unsupported.items[i].count;
+        at[i] = history_place(history, history->unsupported.items[i].site);
     }
     run->command = command;
     run->unsupported = names;
     run->unsupported_counts = counts;
+    run->unsupported_at = at;
     run->unsupported_count = history->unsupported.count;
     run->source = history->producer;
     run->accesses = history->accesses;

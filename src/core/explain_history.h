@@ -148,6 +148,7 @@ struct history {
     VEC(struct {
         const char *call;
         uint64_t count;
+        uint32_t site; /* of the first */
     })
     unsupported;
     VEC(struct { const char *text; }) command;

@@ -318,6 +318,7 @@ static bool on_unsupported(struct reader_state *state, const struct ssan_ev_unsu
         return false;
     }
     history->unsupported.items[history->unsupported.count].call = call;
+    history->unsupported.items[history->unsupported.count].site = ev->site;
     history->unsupported.items[history->unsupported.count++].count = 1;
     return true;
 }

@@ -322,6 +322,7 @@ struct run_info {
     size_t failure_count;
     const char *const *unsupported; /* names, in order of first call */
     const uint64_t *unsupported_counts;
+    const struct place *unsupported_at; /* of the first call of each; NULL: of none */
     size_t unsupported_count;
     const char *const *
         reasons; /* further losses inside the scope that only the caller knows, as sentence parts */

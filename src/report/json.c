@@ -66,6 +66,8 @@ static json_t *unsupported_array(struct json_build *build, const struct run_info
         json_t *object = json_object();
         json_put(build, object, "call", json_text(run->unsupported[i]));
         json_put(build, object, "count", json_number(run->unsupported_counts[i]));
+        json_put(build, object, "first",
+                 run->unsupported_at ? json_place(build, &run->unsupported_at[i]) : json_null());
         json_add(build, array, object);
     }
     return array;

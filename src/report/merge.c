@@ -27,8 +27,10 @@ static int moved(int index, int by)
 static void *grown(struct arena *arena, const void *old, size_t count, size_t more, size_t size)
 {
     char *table = arena_alloc(arena, (count + more + 1) * size);
-    if (table && count > 0) {
+    if (table && old) {
         memcpy(table, old, count * size);
+    } else if (table) {
+        memset(table, 0, count * size);
     }
     return table;
 }
@@ -198,8 +200,10 @@ static bool merge_unsupported(struct run_info *into, const struct run_info *more
                                more->unsupported_count, sizeof *names);
     uint64_t *counts = grown(arena, into->unsupported_counts, into->unsupported_count,
                              more->unsupported_count, sizeof *counts);
+    struct place *at = grown(arena, into->unsupported_at, into->unsupported_count,
+                             more->unsupported_count, sizeof *at);
     size_t i, k;
-    if (!names || !counts) {
+    if (!names || !counts || !at) {
         return false;
     }
     for (i = 0; i < more->unsupported_count; i++) {
@@ -209,12 +213,14 @@ static bool merge_unsupported(struct run_info *into, const struct run_info *more
             }
         }
         if (k == into->unsupported_count) {
+            at[k] = more->unsupported_at ? more->unsupported_at[i] : (struct place){0};
             names[into->unsupported_count++] = more->unsupported[i];
         }
         counts[k] += more->unsupported_counts[i];
     }
     into->unsupported = names;
     into->unsupported_counts = counts;
+    into->unsupported_at = at;
     return true;
 }
 

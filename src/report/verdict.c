@@ -52,6 +52,16 @@ static bool is_sentence(const char *text)
     return false;
 }
 
+/* Where the first of the calls is. */
+static void first_call(struct strbuf *out, const struct run_info *run, size_t index)
+{
+    const struct place *place = run->unsupported_at ? &run->unsupported_at[index] : NULL;
+    if (out && place && place->file) {
+        strbuf_puts(out, run->unsupported_counts[index] == 1 ? ", at " : ", the first at ");
+        words_place_full(out, place);
+    }
+}
+
 static void unsupported_reasons(struct strbuf *out, const struct run_info *run, size_t *count)
 {
     size_t i, more = 0;
@@ -63,8 +73,10 @@ static void unsupported_reasons(struct strbuf *out, const struct run_info *run, 
         part(out, count);
         say(out, "%s", run->unsupported[i]);
         if (!is_sentence(run->unsupported[i])) {
-            say(out, " (%" PRIu64 " call%s) is not modelled", run->unsupported_counts[i],
+            say(out, " (%" PRIu64 " call%s", run->unsupported_counts[i],
                 plural(run->unsupported_counts[i]));
+            first_call(out, run, i);
+            say(out, ") is not modelled");
         }
     }
     if (more > 0) {
