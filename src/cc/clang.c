@@ -18,20 +18,13 @@ static int parse_version(const char *text)
 
 static bool is_usable(struct session *session, const char *name, int *version, bool *has_nvptx)
 {
+    /* With -v the version is told first, on standard error: one start of clang answers both. */
+    const char *const command[] = {name, "-v", "--print-targets", NULL};
     char answer[16384];
-    *version = 0;
-    *has_nvptx = false;
-    if (!session_ask(session, (const char *const[]){name, "--version", NULL}, answer,
-                     sizeof answer)) {
-        return false;
-    }
+    answer[0] = '\0';
+    bool good = session_ask(session, command, answer, sizeof answer);
     *version = parse_version(answer);
-    if (*version < CLANG_OLDEST ||
-        !session_ask(session, (const char *const[]){name, "--print-targets", NULL}, answer,
-                     sizeof answer)) {
-        return false;
-    }
-    *has_nvptx = strstr(answer, "nvptx64") != NULL;
+    *has_nvptx = good && *version >= CLANG_OLDEST && strstr(answer, "nvptx64") != NULL;
     return *has_nvptx;
 }
 

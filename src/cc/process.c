@@ -178,7 +178,7 @@ bool session_ask(struct session *session, const char *const *command, char *answ
     }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     pid_t pid;
     int error = start(session, command, &actions, &pid);
     posix_spawn_file_actions_destroy(&actions);

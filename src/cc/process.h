@@ -37,8 +37,8 @@ char *session_file(struct session *session, struct arena *arena, const char *ste
 enum ssan_status session_run(struct session *session, struct words *command, int *exit_code,
                              struct ssan_error *err);
 
-/* Runs the command and keeps the first `size_bytes` - 1 bytes of its standard output,
- * NUL-terminated; its standard error is dropped. False when it can't be started or fails. */
+/* Runs the command and keeps the first `size_bytes` - 1 bytes of what it says on standard output
+ * and standard error, NUL-terminated. False when it can't be started or fails. */
 bool session_ask(struct session *session, const char *const *command, char *answer,
                  size_t size_bytes);
 

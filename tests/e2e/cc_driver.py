@@ -122,7 +122,7 @@ class Errors(Case):
 
     def test_a_wrong_clang_is_69(self):
         old = self.script("old", "echo 'clang version 11.0.1'")
-        bare = self.script("bare", 'case $1 in --version) echo "clang version 16.0.6";; *) echo "x86-64";; esac')
+        bare = self.script("bare", 'echo "clang version 16.0.6" >&2; echo "x86-64"')
         for name, reason in (("/nonexistent/clang", "is not a clang"), ("/bin/true", "is not a clang"),
                              (old, "is clang 11"), (bare, "no NVPTX")):
             self.assertIn(reason, self.cc("-c", SOURCES / "kernels.cu", clang=str(name), code=69).stderr)
@@ -151,8 +151,8 @@ class Errors(Case):
         """A compiler that tells when it has started, and then never ends, is stopped with the driver."""
         started = self.folder / "started"
         os.mkfifo(started)
-        slow = self.script("slow", f'case $1 in --version) echo "clang version 16.0.6";;\n'
-                           f'--print-targets) echo nvptx64;;\n*) echo $$ > {started}; exec tail -f /dev/null;; esac')
+        slow = self.script("slow", f'case $1 in -v) echo "clang version 16.0.6"; echo nvptx64;;\n'
+                           f'*) echo $$ > {started}; exec tail -f /dev/null;; esac')
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             driver = subprocess.Popen([DRIVER, str(LIB_DIR), "-c", str(SOURCES / "kernels.cu")], cwd=self.folder,
                                       env=self.environment(str(slow)))
@@ -164,8 +164,7 @@ class Errors(Case):
             self.assertRaises(ProcessLookupError, os.kill, compiler, 0)
 
     def test_a_compiler_that_dies_is_told_as_its_signal(self):
-        dies = self.script("dies", 'case $1 in --version) echo "clang version 16.0.6";;\n'
-                           '--print-targets) echo nvptx64;;\n*) kill -SEGV $$;; esac')
+        dies = self.script("dies", 'case $1 in -v) echo "clang version 16.0.6"; echo nvptx64;;\n*) kill -SEGV $$;; esac')
         self.cc("-c", SOURCES / "kernels.cu", clang=str(dies), code=128 + signal.SIGSEGV)
 
 
