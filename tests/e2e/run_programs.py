@@ -22,7 +22,8 @@ import shlex
 import sys
 
 import harness
-from harness import ROOT, Tally, build, check, run, work_folder
+import precompiled
+from harness import ROOT, TOOL, Tally, build, check, execute, run, work_folder
 
 PROGRAMS = ROOT / "tests/e2e/programs"
 WORK = work_folder("programs")
@@ -155,8 +156,24 @@ def case(path, variant, number):
             holds(program, block, *schedule)
 
 
+def same_by_precompiled_headers():
+    """What the runners build faster is what users get."""
+    path = PROGRAMS / "litmus_l01_two_streams.cu"
+    programs = []
+    for number, env in enumerate((precompiled.environment(TOOL, "-O2", "-DA", path), {})):
+        check(env or number, "no precompiled headers")
+        output = pathlib.Path(WORK.name) / f"same-{number}"
+        done = execute([TOOL, "cc", "-O2", "-DA", "-o", output, path], env=env)
+        check(done.returncode == 0 and not done.stderr, f"exit {done.returncode}\n{done.stderr}")
+        programs.append(output.read_bytes())
+    check(programs[0] == programs[1], "the programs differ")
+    for words in (["-DNDEBUG"], ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"], ["-Ifolder"], ["-U__GNUC__"], ["-imacros", path]):
+        check(not precompiled.environment(TOOL, "-O2", *words, path), f"precompiled headers with {words}")
+
+
 def main():
     tally = Tally("programs")
+    tally.case("the same by precompiled headers", same_by_precompiled_headers)
     for path in sorted(PROGRAMS.glob("*.cu")):
         for number, variant in enumerate(variants(path)):
             tally.case(" ".join([path.stem, *variant.words]), case, path, variant, number)
