@@ -5,6 +5,9 @@
  *     streamsan cc -DNO_WAIT handover.cu -o handover && streamsan run -- ./handover     one error:
  * the wait is missing
  *
+ * Further faults, which contract.yaml plants: -DRECORD_EARLY (the event stands before the kernel) and
+ * -DWRONG_EXPECTATION (what the program compares with is wrong). The number of elements may be given.
+ *
  * Without the wait the program may still print the right numbers: nothing makes the two streams
  * start in the wrong order, and nothing keeps them from it. Exit code: 0 all elements are right, 1
  * a CUDA call failed, 2 mismatches. */
@@ -37,9 +40,10 @@ __global__ void add(float *data, int count, float summand)
     }
 }
 
-int main()
+int main(int argc, char **argv)
 {
-    const int count = 4096, threads = 256, blocks = (count + threads - 1) / threads;
+    const int count = argc > 1 ? std::atoi(argv[1]) : 4096, threads = 256;
+    const int blocks = (count + threads - 1) / threads;
     const size_t bytes = count * sizeof(float);
     float *input, *output, *buffer;
     cudaStream_t producer, consumer;
@@ -58,9 +62,14 @@ int main()
     }
 
     check(cudaMemcpyAsync(buffer, input, bytes, cudaMemcpyHostToDevice, producer), "upload");
+#ifdef RECORD_EARLY
+    check(cudaEventRecord(scaled, producer), "record");
+#endif
     scale<<<blocks, threads, 0, producer>>>(buffer, count, 2.0f);
     check(cudaGetLastError(), "scale");
+#ifndef RECORD_EARLY
     check(cudaEventRecord(scaled, producer), "record");
+#endif
 
 #ifndef NO_WAIT
     check(cudaStreamWaitEvent(consumer, scaled, 0), "wait");
@@ -70,9 +79,14 @@ int main()
     check(cudaMemcpyAsync(output, buffer, bytes, cudaMemcpyDeviceToHost, consumer), "download");
     check(cudaStreamSynchronize(consumer), "synchronize");
 
+#ifdef WRONG_EXPECTATION
+    const float added = 2.0f;
+#else
+    const float added = 1.0f;
+#endif
     int mismatches = 0;
     for (int i = 0; i < count; i++) {
-        mismatches += output[i] != 2.0f * (float)i + 1.0f;
+        mismatches += output[i] != 2.0f * (float)i + added;
     }
     std::printf("elements=%d mismatches=%d\n", count, mismatches);
 

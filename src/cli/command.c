@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is behind the options, against what the verb wants. */
 static enum ssan_status check_words(const struct command *command, const struct options *options,
@@ -26,6 +27,15 @@ static enum ssan_status check_words(const struct command *command, const struct 
     case WANTS_TRACES:
         return options->argument_count > 0 ? SSAN_OK
                                            : ssan_fail(err, SSAN_USAGE, 0, "a trace is missing");
+    case WANTS_SPEC:
+        return options->argument_count == 1 || options->template || options->print_schema
+                   ? SSAN_OK
+                   : ssan_fail(err, SSAN_USAGE, 0, "one contract is wanted, not %d",
+                               options->argument_count);
+    case WANTS_EVIDENCE:
+        return options->argument_count == 2 && strcmp(options->arguments[0], "verify") == 0
+                   ? SSAN_OK
+                   : ssan_fail(err, SSAN_USAGE, 0, "'verify' and one folder are wanted");
     case WANTS_PAIR:
         return options->argument_count == 2
                    ? SSAN_OK

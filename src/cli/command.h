@@ -4,7 +4,15 @@
 
 #include "cli/options.h"
 
-enum command_wants { WANTS_NOTHING, WANTS_TRACE, WANTS_TRACES, WANTS_PROGRAM, WANTS_PAIR };
+enum command_wants {
+    WANTS_NOTHING,
+    WANTS_TRACE,
+    WANTS_TRACES,
+    WANTS_PROGRAM,
+    WANTS_PAIR,
+    WANTS_SPEC,
+    WANTS_EVIDENCE
+};
 
 struct command {
     const char *verb;

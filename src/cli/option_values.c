@@ -3,6 +3,7 @@
 #include "cli/options_parts.h"
 
 #include "trace/control_abi.h"
+#include "contract/forms.h"
 #include "trace/gate_words.h"
 
 #include <math.h>
@@ -393,6 +394,9 @@ static void set_flag(struct options *options, int key)
     options->print_suppressions |= key == KEY_PRINT_SUPPRESSIONS;
     options->quiet |= key == KEY_QUIET;
     options->verbose |= key == KEY_VERBOSE;
+    options->template |= key == KEY_TEMPLATE;
+    options->dry_run |= key == KEY_DRY_RUN;
+    options->print_schema |= key == KEY_PRINT_SCHEMA;
     options->with_addresses |= key == KEY_WITH_ADDRESSES;
 }
 
@@ -480,6 +484,8 @@ error_t options_take(struct reading *reading, int key, const char *word)
         return take_window(reading, key, word);
     case KEY_KEEP:
         return take_file(reading, key, word, &options->keep);
+    case KEY_EVIDENCE:
+        return take_file(reading, key, word, &options->evidence);
     case KEY_TRACE:
         return take_file(reading, key, word, &options->trace);
     case KEY_OUTPUT:
@@ -488,6 +494,9 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_LINES:
         options->output = strcmp(word, "-") == 0 ? NULL : word;
         return 0;
+    case KEY_CONTRACT_DEVICE:
+        options->contract_device = word;
+        return forms_is_device(word) ? 0 : refuse_word(reading, key, word);
     case KEY_TYPE:
     case KEY_ABS:
     case KEY_REL:

@@ -24,6 +24,8 @@
 #define WITNESS  VERB_WITNESS
 #define EXPLORE  VERB_EXPLORE
 #define COMPARE  VERB_COMPARE
+#define CONTRACT VERB_CONTRACT
+#define EVIDENCE VERB_EVIDENCE
 #define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
 #define PROGRAMS (RUN | TRIES)
 #define WORD     1 /* what getopt_long returns for a word that is no option */

@@ -21,7 +21,9 @@ enum verb_mask {
     VERB_AUDIT = 8,
     VERB_WITNESS = 16,
     VERB_EXPLORE = 32,
-    VERB_COMPARE = 64
+    VERB_COMPARE = 64,
+    VERB_CONTRACT = 128,
+    VERB_EVIDENCE = 256
 };
 enum option_device { DEVICE_AUTO, DEVICE_VIRTUAL, DEVICE_GPU };
 enum option_live { LIVE_AUTO, LIVE_ALWAYS, LIVE_NEVER };
@@ -70,6 +72,9 @@ struct options {
     unsigned seed;         /* 1 unless given */
     unsigned repeat;       /* replays of each witness; 1 unless given */
     bool bisect;
+    const char *contract_device; /* NULL: as the contract says */
+    bool print_schema, template, dry_run;
+    const char *evidence;                /* folder; NULL: none is kept */
     struct ssan_compare_options compare; /* type 0 unless given */
     uint64_t offset_a, offset_b;         /* bytes */
     uint64_t count;                      /* elements; UINT64_MAX: to the end */

@@ -15,6 +15,8 @@
 struct said {
     char message[MESSAGE_ROOM];
     char path[sizeof((struct yaml_fault *)0)->path];
+    char last[sizeof((struct yaml_fault *)0)->path]; /* the innermost step, if it is a field's */
+    bool steps;                                      /* of the place, one at least has come */
 };
 
 /* The memory of libcyaml is ours, so that tests can let it run out. */
@@ -53,11 +55,20 @@ static void listen(cyaml_log_t level, void *self, const char *format, va_list ar
     } else if ((found = strstr(line, field))) {
         found += sizeof field - 1;
         snprintf(step, sizeof step, "%.*s", (int)strcspn(found, "'"), found);
+        if (!said->steps) {
+            snprintf(said->last, sizeof said->last, "%s", step);
+        }
         put_in_front(said, step);
+        said->steps = true;
     } else if ((found = strstr(line, entry))) {
-        /* Counted from 1. */
-        snprintf(step, sizeof step, "[%lu]", strtoul(found + sizeof entry - 1, NULL, 10) - 1);
-        put_in_front(said, step);
+        const unsigned long number = strtoul(found + sizeof entry - 1, NULL, 10);
+        if (number > 0) { /* counted from 1; 0: none has come yet */
+            snprintf(step, sizeof step, "[%lu]", number - 1);
+            put_in_front(said, step);
+        }
+        said->steps = true;
+    } else if (strstr(line, "in mapping")) { /* whose first key has not come yet */
+        said->steps = true;
     }
 }
 
@@ -90,6 +101,15 @@ static void fill_fault(struct yaml_fault *fault, cyaml_err_t error, const struct
     size_t length;
     fault->kind = kind_of(error, said);
     snprintf(fault->path, sizeof fault->path, "%s", said->path);
+    if (fault->kind == YAML_FAULT_MISSING_KEY || fault->kind == YAML_FAULT_TWICE) {
+        /* The place is that of the last key, and the mapping is meant. */
+        const size_t whole = strlen(fault->path), step = strlen(said->last);
+        fault->path[whole >= step ? whole - step : whole] = '\0';
+        length = strlen(fault->path);
+        if (step && length && fault->path[length - 1] == '.') {
+            fault->path[length - 1] = '\0';
+        }
+    }
     length = strlen(word);
     if (length > 1 && word[0] == '\'' && word[length - 1] == '\'') {
         word++;

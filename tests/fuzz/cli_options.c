@@ -35,8 +35,9 @@ static void keep_from_files(struct fuzz_words *words)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const enum verb_mask verbs[] = {VERB_RUN,   VERB_COMPARE, VERB_CHECK,  VERB_DUMP,
-                                           VERB_AUDIT, VERB_WITNESS, VERB_EXPLORE};
+    static const enum verb_mask verbs[] = {VERB_RUN,      VERB_COMPARE, VERB_CONTRACT,
+                                           VERB_EVIDENCE, VERB_CHECK,   VERB_DUMP,
+                                           VERB_AUDIT,    VERB_WITNESS, VERB_EXPLORE};
     const size_t count = sizeof verbs / sizeof *verbs;
     struct fuzz_words words;
     struct options options;

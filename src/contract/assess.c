@@ -1,0 +1,418 @@
+/* What a run is: right or wrong, its fault caught or missed, or nothing at all.
+ *
+ * Invariant: a run is right only if a report was read, all of it was seen, and each expectation was
+ * looked at. */
+#include "contract/assess.h"
+
+#include "base/file.h"
+
+#include <string.h>
+
+#define FIRST_LINE_BYTES (64u << 10)
+#define STDERR_BYTES     (16u << 20)
+#define SHOWN_LINE       300
+
+/* One run while it is judged. */
+struct judged {
+    const struct judging *judging;
+    const struct plan_run *run;
+    const char *folder; /* its whole path */
+    struct seen seen;
+    struct ssan_error *err;
+};
+
+void assess_first_line(struct strbuf *out, const char *folder, const char *file)
+{
+    struct strbuf path = {0}, text = {0};
+    strbuf_printf(&path, "%s/%s", folder, file);
+    (void)file_read(&text, strbuf_text(&path), FIRST_LINE_BYTES, NULL); /* or as much as fits */
+    const char *line = strbuf_text(&text);
+    while (*line == '\n') {
+        line++;
+    }
+    strbuf_add_printable(out, line, strcspn(line, "\n"), SHOWN_LINE);
+    strbuf_finish(&path);
+    strbuf_finish(&text);
+}
+
+/* The last line of the run's standard error that `streamsan` wrote: the verdict, or in front of it
+ * what it had to say; "" if there is none. */
+static void tool_line(struct strbuf *out, const char *folder, bool verdict)
+{
+    static const char mark[] = "streamsan: ";
+    static const char *const verdicts[] = {"clean: ", "errors: ", "incomplete: "};
+    struct strbuf path = {0}, text = {0};
+    const char *found = NULL;
+    strbuf_printf(&path, "%s/stderr", folder);
+    (void)file_read(&text, strbuf_text(&path), STDERR_BYTES, NULL);
+    for (const char *at = strbuf_text(&text); *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        if (strncmp(at, mark, sizeof mark - 1) == 0) {
+            bool is = false;
+            for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+                is |= strncmp(at + sizeof mark - 1, verdicts[i], strlen(verdicts[i])) == 0;
+            }
+            found = is == verdict ? at + sizeof mark - 1 : found;
+        }
+    }
+    if (found) {
+        strbuf_add_printable(out, found, strcspn(found, "\n"), SHOWN_LINE);
+    }
+    strbuf_finish(&path);
+    strbuf_finish(&text);
+}
+
+static enum ssan_status no_memory(struct ssan_error *err)
+{
+    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+}
+
+/* The result with a text, which is taken. */
+static enum ssan_status settle(const struct judging *judging, struct run_result *result,
+                               enum run_state state, struct strbuf *why, struct ssan_error *err)
+{
+    result->state = state;
+    result->why = why->failed ? NULL : arena_strdup(judging->arena, strbuf_text(why));
+    strbuf_finish(why);
+    return result->why ? SSAN_OK : no_memory(err);
+}
+
+/* A text of the contract with the values of the run, in the arena; NULL for NULL and on failure. */
+static const char *expanded(const struct judged *judged, const char *text, enum ssan_status *status)
+{
+    struct strbuf out = {0};
+    const char *kept = NULL;
+    if (text && *status == SSAN_OK) {
+        *status = contract_plan_expand(&out, judged->judging->plan, judged->judging->options->plan,
+                                       judged->run, text, judged->err);
+        if (*status == SSAN_OK) {
+            kept = arena_strdup(judged->judging->arena, strbuf_text(&out));
+            *status = kept ? SSAN_OK : no_memory(judged->err);
+        }
+    }
+    strbuf_finish(&out);
+    return kept;
+}
+
+static void begin_reason(struct strbuf *why)
+{
+    strbuf_puts(why, why->length ? "; " : "");
+}
+
+/* Appends what is wrong; `*good` false if anything is. */
+static enum ssan_status check_patterns(struct judged *judged, const struct spec_list *patterns,
+                                       struct strbuf *why, bool *good)
+{
+    enum ssan_status status = SSAN_OK;
+    for (unsigned i = 0; i < patterns->count && status == SSAN_OK; i++) {
+        const char *pattern = expanded(judged, patterns->items[i], &status);
+        struct strbuf one = {0};
+        if (pattern && !seen_stdout(&judged->seen, pattern, &one)) {
+            *good = false;
+            begin_reason(why);
+            strbuf_puts(why, strbuf_text(&one));
+        }
+        strbuf_finish(&one);
+    }
+    return status;
+}
+
+static enum ssan_status check_value(struct judged *judged, const struct spec_value *value,
+                                    struct strbuf *why, bool *good)
+{
+    enum ssan_status status = SSAN_OK;
+    const struct seen_value wanted = {
+        .key = value->key,
+        .equals = expanded(judged, value->equals, &status),
+        .min = expanded(judged, value->min, &status),
+        .max = expanded(judged, value->max, &status),
+        .abs = value->abs,
+        .rel = value->rel,
+    };
+    struct strbuf one = {0};
+    if (status == SSAN_OK && !seen_value(&judged->seen, &wanted, &one)) {
+        *good = false;
+        begin_reason(why);
+        strbuf_puts(why, strbuf_text(&one));
+    }
+    strbuf_finish(&one);
+    return status;
+}
+
+/* `*broken` when what the file must hold can't be read. */
+static enum ssan_status check_file(struct judged *judged, const struct spec_file *file,
+                                   struct strbuf *why, bool *good, bool *broken)
+{
+    enum ssan_status status = SSAN_OK;
+    const char *output = expanded(judged, file->output, &status);
+    const char *expected = expanded(judged, file->expected, &status);
+    struct strbuf from = {0}, to = {0}, one = {0};
+    if (status == SSAN_OK) {
+        struct spec_file how = *file;
+        how.output = (char *)output;
+        how.expected = (char *)expected;
+        strbuf_printf(&from, "%s/%s", judged->folder, output);
+        strbuf_printf(&to, "%s/%s", judged->judging->options->plan->folder, expected);
+        if (!seen_file(strbuf_text(&from), strbuf_text(&to), &how, broken, &one)) {
+            *good = false;
+            begin_reason(why);
+            strbuf_puts(why, strbuf_text(&one));
+        }
+    }
+    strbuf_finish(&from);
+    strbuf_finish(&to);
+    strbuf_finish(&one);
+    return status;
+}
+
+static void tell_findings(const struct judged *judged, struct strbuf *why)
+{
+    const struct seen_finding *first = judged->seen.errors.items;
+    begin_reason(why);
+    if (first->file) {
+        strbuf_printf(why, "%s:%u: ", first->file, first->line);
+    }
+    strbuf_printf(why, "%s [%s]", first->message ? first->message : "an error finding",
+                  first->rule);
+}
+
+/* A run without a fault. */
+static enum ssan_status judge_right(struct judged *judged, struct run_result *result)
+{
+    const struct spec_expect *expect = &judged->judging->spec->contract->expect;
+    struct strbuf why = {0};
+    bool good = true, broken = false;
+    enum ssan_status status = SSAN_OK;
+    if (expect->verdict == SPEC_CLEAN && judged->seen.errors.count) {
+        good = false;
+        tell_findings(judged, &why);
+    }
+    if (judged->seen.code != expect->exit_code) {
+        good = false;
+        begin_reason(&why);
+        strbuf_printf(&why, "exit code %d, and %d is right", judged->seen.code, expect->exit_code);
+    }
+    status = check_patterns(judged, &expect->stdout_lines, &why, &good);
+    for (unsigned i = 0; i < expect->values_count && status == SSAN_OK; i++) {
+        status = check_value(judged, &expect->values[i], &why, &good);
+    }
+    for (unsigned i = 0; i < expect->files_count && status == SSAN_OK; i++) {
+        status = check_file(judged, &expect->files[i], &why, &good, &broken);
+    }
+    if (status) {
+        strbuf_finish(&why);
+        return status;
+    }
+    if (!good) {
+        return settle(judged->judging, result, broken ? RUN_NONE : RUN_WRONG, &why, judged->err);
+    }
+    if (!judged->seen.complete && expect->verdict == SPEC_CLEAN) {
+        tool_line(&why, judged->folder, true);
+        return settle(judged->judging, result, RUN_NONE, &why, judged->err);
+    }
+    strbuf_puts(&why, judged->seen.verdict);
+    return settle(judged->judging, result, RUN_RIGHT, &why, judged->err);
+}
+
+static bool is_listed(const struct spec_list *list, const char *word)
+{
+    for (unsigned i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Appends what was found, or what was not; false if not. */
+static bool caught_by_finding(const struct judged *judged, const struct spec_caught *caught,
+                              struct strbuf *by, struct strbuf *missed)
+{
+    for (size_t i = 0; i < judged->seen.errors.count; i++) {
+        if (is_listed(&caught->finding, judged->seen.errors.items[i].rule)) {
+            begin_reason(by);
+            strbuf_puts(by, judged->seen.errors.items[i].rule);
+            return true;
+        }
+    }
+    begin_reason(missed);
+    strbuf_puts(missed, "no ");
+    for (unsigned i = 0; i < caught->finding.count; i++) {
+        strbuf_printf(missed, "%s%s", i ? " or " : "", caught->finding.items[i]);
+    }
+    return false;
+}
+
+static bool caught_by_code(const struct judged *judged, const struct spec_caught *caught,
+                           struct strbuf *by, struct strbuf *missed)
+{
+    for (unsigned i = 0; i < caught->exit_code.count; i++) {
+        if (caught->exit_code.items[i] == judged->seen.code) {
+            begin_reason(by);
+            strbuf_printf(by, "exit code %d", judged->seen.code);
+            return true;
+        }
+    }
+    begin_reason(missed);
+    strbuf_printf(missed, "exit code %d", judged->seen.code);
+    return false;
+}
+
+/* The values and files that must be wrong, and are. */
+static enum ssan_status caught_by_results(struct judged *judged, const struct spec_caught *caught,
+                                          struct strbuf *by, struct strbuf *missed, bool *all)
+{
+    const struct spec_expect *expect = &judged->judging->spec->contract->expect;
+    enum ssan_status status = SSAN_OK;
+    bool broken = false;
+    for (unsigned i = 0; i < expect->values_count && status == SSAN_OK; i++) {
+        bool good = true;
+        if (is_listed(&caught->values, expect->values[i].key)) {
+            status = check_value(judged, &expect->values[i], by, &good);
+            if (status == SSAN_OK && good) {
+                *all = false;
+                begin_reason(missed);
+                strbuf_printf(missed, "%s is right", expect->values[i].key);
+            }
+        }
+    }
+    for (unsigned i = 0; i < expect->files_count && status == SSAN_OK; i++) {
+        bool good = true;
+        if (is_listed(&caught->files, expect->files[i].output)) {
+            status = check_file(judged, &expect->files[i], by, &good, &broken);
+            if (status == SSAN_OK && (good || broken)) {
+                *all = false;
+                begin_reason(missed);
+                strbuf_printf(missed, "%s is %s", expect->files[i].output,
+                              broken ? "compared with what can't be read" : "right");
+            }
+        }
+    }
+    return status;
+}
+
+/* A run with a planted fault. */
+static enum ssan_status judge_fault(struct judged *judged, struct run_result *result)
+{
+    const struct spec_caught *caught =
+        &judged->judging->spec->contract->faults[judged->run->fault].caught;
+    struct strbuf by = {0}, missed = {0}, patterns = {0};
+    bool all = true, fit = true;
+    if (caught->finding.count) {
+        all &= caught_by_finding(judged, caught, &by, &missed);
+    }
+    if (caught->exit_code.count) {
+        all &= caught_by_code(judged, caught, &by, &missed);
+    }
+    enum ssan_status status = caught_by_results(judged, caught, &by, &missed, &all);
+    if (status == SSAN_OK) {
+        status = check_patterns(judged, &caught->stdout_lines, &patterns, &fit);
+    }
+    if (caught->stdout_lines.count) {
+        begin_reason(fit ? &by : &missed);
+        strbuf_puts(fit ? &by : &missed, fit ? "its output" : strbuf_text(&patterns));
+    }
+    strbuf_finish(&patterns);
+    if (status) {
+        strbuf_finish(&by);
+        strbuf_finish(&missed);
+        return status;
+    }
+    all &= fit;
+    if (!all) { /* such as a call that never came, or a line that holds none */
+        struct strbuf hint = {0};
+        tool_line(&hint, judged->folder, false);
+        if (hint.length) {
+            strbuf_printf(&missed, " (%s)", strbuf_text(&hint));
+        }
+        strbuf_finish(&hint);
+    }
+    status = settle(judged->judging, result, all ? RUN_CAUGHT : RUN_MISSED, all ? &by : &missed,
+                    judged->err);
+    strbuf_finish(&by);
+    strbuf_finish(&missed);
+    return status;
+}
+
+static const char *rules_text(const struct judged *judged)
+{
+    struct strbuf text = {0};
+    for (size_t i = 0; i < judged->seen.errors.count; i++) {
+        strbuf_printf(&text, "%s%s", i ? ", " : "", judged->seen.errors.items[i].rule);
+    }
+    const char *kept =
+        text.failed ? NULL : arena_strdup(judged->judging->arena, strbuf_text(&text));
+    strbuf_finish(&text);
+    return kept;
+}
+
+/* Why there is nothing to judge; false if there is. */
+static bool tell_no_run(const struct pool_job *job, const char *folder, struct strbuf *why)
+{
+    if (!job->started) {
+        strbuf_printf(why, "%s can't be started: %s", job->words[0], strerror(job->error));
+    } else if (job->timed_out) {
+        strbuf_printf(why, "it did not end within %u s", job->timeout_s);
+    } else if (job->interrupted) {
+        strbuf_puts(why, "it was ended from outside");
+    } else if (job->code == 64 || job->code == 65 || job->code == 69 || job->code == 70 ||
+               job->code == 126 || job->code == 127) {
+        assess_first_line(why, folder, "stderr");
+        strbuf_printf(why, "%s(exit code %d)", why->length ? " " : "", job->code);
+    }
+    return why->length > 0;
+}
+
+static enum ssan_status judge_seen(struct judged *judged, const struct pool_job *job,
+                                   struct run_result *result)
+{
+    struct strbuf why = {0};
+    struct ssan_error inner = {0};
+    const struct judging *judging = judged->judging;
+    const enum ssan_status status =
+        seen_read(&judged->seen, judged->folder, judging->arena, &inner);
+    if (status == SSAN_NO_MEMORY) {
+        return no_memory(judged->err);
+    }
+    if (status) {
+        /* No report: the codes that `run` has for that, or the program has gone on in its place. */
+        if (!tell_no_run(job, judged->folder, &why)) {
+            strbuf_printf(&why, "%s", inner.text);
+        }
+        return settle(judging, result, RUN_NONE, &why, judged->err);
+    }
+    result->verdict = judged->seen.verdict;
+    result->code = judged->seen.code;
+    result->rules = rules_text(judged);
+    if (!result->rules) {
+        return no_memory(judged->err);
+    }
+    if (judged->seen.lost) {
+        strbuf_printf(&why, "the schedule can't be followed: %s", judged->seen.lost);
+        return settle(judging, result, RUN_NONE, &why, judged->err);
+    }
+    return judged->run->fault < 0 ? judge_right(judged, result) : judge_fault(judged, result);
+}
+
+enum ssan_status assess_run(const struct judging *judging, const struct plan_run *run,
+                            const struct pool_job *job, struct run_result *result,
+                            struct ssan_error *err)
+{
+    struct strbuf folder = {0}, why = {0};
+    strbuf_printf(&folder, "%s/%s", judging->options->work, run->folder);
+    struct judged judged = {
+        .judging = judging, .run = run, .folder = strbuf_text(&folder), .err = err};
+    enum ssan_status status;
+    *result = (struct run_result){
+        .state = RUN_NONE, .rules = "", .code = -1, .seconds = job->seconds, .done = true};
+    if (folder.failed) {
+        status = no_memory(err);
+    } else if ((!job->started || job->timed_out || job->interrupted) &&
+               tell_no_run(job, judged.folder, &why)) {
+        status = settle(judging, result, RUN_NONE, &why, err);
+    } else {
+        status = judge_seen(&judged, job, result);
+    }
+    seen_finish(&judged.seen);
+    strbuf_finish(&folder);
+    return status;
+}

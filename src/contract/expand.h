@@ -1,0 +1,22 @@
+/* Placeholders in the texts of a contract: {size}, {slots}, {device}, {schedule}, {repeat},
+ * {program}, {folder} and the parameters' own names; "{{" is a brace. Other braces stand for
+ * themselves, as in the regular expression "a{2}". */
+#ifndef SSAN_CONTRACT_EXPAND_H
+#define SSAN_CONTRACT_EXPAND_H
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+
+/* The value of a name; NULL: there is none. */
+struct expand_names {
+    const char *(*find)(const void *self, const char *name, size_t length);
+    const void *self;
+};
+
+/* Appends `text` with the values. SSAN_FORMAT: a name that is none; the text says which. */
+enum ssan_status expand(struct strbuf *out, const char *text, const struct expand_names *names,
+                        struct ssan_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* Small forms in the texts of a contract. Pure; any thread. */
+#ifndef SSAN_CONTRACT_FORMS_H
+#define SSAN_CONTRACT_FORMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All of the text as a finite number, as strtod reads it. */
+bool forms_number(const char *text, double *number);
+
+/* "virtual", "virtual:N" with N from 1, "gpu". */
+bool forms_is_device(const char *text);
+
+/* A relative path that stays below where it begins: no '..', no empty part, no '/' in front. */
+bool forms_is_below(const char *path);
+
+/* A key of KEY=VALUE in a program's output: letters, digits, '_', '-', '.'. */
+bool forms_is_key(const char *text);
+
+/* FILE:LINE, or FILE:/text/; both point into the text. */
+struct forms_place {
+    size_t file_length;
+    const char *text; /* NULL: a line */
+    size_t text_length;
+    unsigned line;
+};
+bool forms_place(struct forms_place *place, const char *text);
+
+#endif

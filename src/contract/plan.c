@@ -1,0 +1,469 @@
+/* From a contract to commands. Invariant: equal commands are one build; the same contract gives the
+ * same plan on every machine. */
+#include "contract/plan.h"
+
+#include "contract/expand.h"
+#include "contract/forms.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SOURCE_BYTES_MOST (16u << 20)
+
+/* A run while its commands are written. */
+struct making {
+    struct contract_plan *plan;
+    const struct spec *spec;
+    const struct plan_options *options;
+    const struct plan_run *run;
+    const char *program; /* NULL: none yet */
+    char repeat[16];
+    struct ssan_error *err;
+};
+
+/* Words of a command; `failed` when out of memory. */
+struct words {
+    VEC(const char *) list;
+    bool failed;
+};
+
+static enum ssan_status no_memory(struct ssan_error *err)
+{
+    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+}
+
+static const char *find_value(const void *self, const char *name, size_t length)
+{
+    const struct making *making = self;
+    const struct {
+        const char *name, *value;
+    } own[] = {{"repeat", making->repeat},
+               {"program", making->program},
+               {"folder", making->options->folder}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strlen(own[i].name) == length && memcmp(own[i].name, name, length) == 0) {
+            return own[i].value;
+        }
+    }
+    return matrix_value(&making->plan->matrices.items[making->run->matrix], making->run->row, name,
+                        length);
+}
+
+static enum ssan_status expand_for(struct strbuf *out, const struct making *making,
+                                   const char *text, struct ssan_error *err)
+{
+    const struct expand_names names = {find_value, making};
+    return expand(out, text, &names, err);
+}
+
+enum ssan_status contract_plan_expand(struct strbuf *out, const struct contract_plan *plan,
+                                      const struct plan_options *options,
+                                      const struct plan_run *run, const char *text,
+                                      struct ssan_error *err)
+{
+    struct making making = {
+        .plan = (struct contract_plan *)plan, .options = options, .run = run, .err = err};
+    snprintf(making.repeat, sizeof making.repeat, "%u", run->repeat);
+    return expand_for(out, &making, text, err);
+}
+
+/* A text of the arena. */
+static const char *keep(struct contract_plan *plan, struct strbuf *text)
+{
+    const char *kept = text->failed ? NULL : arena_strdup(&plan->arena, strbuf_text(text));
+    strbuf_finish(text);
+    return kept;
+}
+
+static void add(struct words *words, const char *word)
+{
+    words->failed |= !word || !VEC_PUSH(&words->list, word);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+add_printed(struct words *words, struct contract_plan *plan, const char *format, ...)
+{
+    struct strbuf text = {0};
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    add(words, keep(plan, &text));
+}
+
+/* The words of a list with their values; `option` (may be NULL) and the word are one, `path` is
+ * that of the list in the document. */
+static enum ssan_status add_list(struct words *words, const struct making *making, const char *path,
+                                 const struct spec_list *list, const char *option)
+{
+    for (unsigned i = 0; i < list->count; i++) {
+        struct strbuf text = {0};
+        struct ssan_error inner = {0};
+        strbuf_puts(&text, option ? option : "");
+        const enum ssan_status status = expand_for(&text, making, list->items[i], &inner);
+        if (status == SSAN_FORMAT) {
+            strbuf_finish(&text);
+            return spec_blame(making->err, making->spec, making->options->spec_name, path, "%s",
+                              inner.text);
+        }
+        add(words, keep(making->plan, &text));
+    }
+    return SSAN_OK;
+}
+
+/* Moves the words into the arena, with the NULL behind them. */
+static enum ssan_status end_words(struct words *words, struct contract_plan *plan,
+                                  struct command_line *command, struct ssan_error *err)
+{
+    const size_t count = words->list.count;
+    const char **kept =
+        words->failed ? NULL : arena_alloc(&plan->arena, (count + 1) * sizeof *kept);
+    if (kept) {
+        if (count) {
+            memcpy(kept, words->list.items, count * sizeof *kept);
+        }
+        kept[count] = NULL;
+        *command = (struct command_line){kept, count};
+    }
+    VEC_FREE(&words->list);
+    return kept ? SSAN_OK : no_memory(err);
+}
+
+static const struct spec_fault *fault_of(const struct making *making)
+{
+    return making->run->fault < 0 ? NULL : &making->spec->contract->faults[making->run->fault];
+}
+
+/* The command that makes the program; `output` is where. */
+static enum ssan_status write_build(const struct making *making, bool gpu, const char *output,
+                                    struct command_line *command)
+{
+    const struct spec_build *build = &making->spec->contract->build;
+    const struct plan_options *options = making->options;
+    const struct spec_fault *fault = fault_of(making);
+    const bool own = build->command.count > 0;
+    struct words words = {.failed = false};
+    char path[64];
+    enum ssan_status status = SSAN_OK;
+    if (own) {
+        status = add_list(&words, making, "build.command", &build->command, NULL);
+    } else if (gpu) {
+        add(&words, options->nvcc);
+        add(&words, "-lineinfo");
+        if (options->include) {
+            add_printed(&words, making->plan, "-I%s", options->include);
+        }
+    } else {
+        add(&words, options->tool);
+        add(&words, "cc");
+        add(&words, "-g");
+    }
+    if (status == SSAN_OK && !own) {
+        status = add_list(&words, making, "build.options", &build->options, NULL);
+    }
+    if (status == SSAN_OK) {
+        status = add_list(&words, making, "build.macros", &build->macros, "-D");
+    }
+    if (status == SSAN_OK && fault) {
+        snprintf(path, sizeof path, "faults[%d].macros", making->run->fault);
+        status = add_list(&words, making, path, &fault->macros, "-D");
+    }
+    if (status == SSAN_OK && !own) {
+        add(&words, "-o");
+        add(&words, output);
+        status = add_list(&words, making, "build.sources", &build->sources, NULL);
+    }
+    if (status) {
+        VEC_FREE(&words.list);
+        return status;
+    }
+    return end_words(&words, making->plan, command, making->err);
+}
+
+static bool same_command(const struct command_line *a, const struct command_line *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        if (strcmp(a->words[i], b->words[i]) != 0) {
+            return false;
+        }
+    }
+    return a->count == b->count;
+}
+
+/* The build that a run needs, made if it is not there yet. */
+static enum ssan_status find_build(struct making *making, bool gpu, size_t *index)
+{
+    struct contract_plan *plan = making->plan;
+    struct plan_build build = {.gpu = gpu};
+    struct strbuf folder = {0}, output = {0};
+    making->program = "{program}";
+    enum ssan_status status = write_build(making, gpu, "{program}", &build.plain);
+    for (size_t i = 0; i < plan->builds.count && status == SSAN_OK; i++) {
+        if (plan->builds.items[i].gpu == gpu &&
+            same_command(&plan->builds.items[i].plain, &build.plain)) {
+            *index = i;
+            return SSAN_OK;
+        }
+    }
+    if (status) {
+        return status;
+    }
+    strbuf_printf(&folder, "builds/%02zu", plan->builds.count + 1);
+    build.folder = keep(plan, &folder);
+    strbuf_printf(&output, "../%s/program", build.folder ? build.folder : "");
+    making->program = keep(plan, &output);
+    if (!build.folder || !making->program) {
+        return no_memory(making->err);
+    }
+    status = write_build(making, gpu, making->program, &build.command);
+    if (status) {
+        return status;
+    }
+    *index = plan->builds.count;
+    return VEC_PUSH(&plan->builds, build) ? SSAN_OK : no_memory(making->err);
+}
+
+/* The only line of a text that holds `wanted`; 0: none or several, `*count` says how many. */
+static unsigned line_with(const char *text, const char *wanted, size_t length, unsigned *count)
+{
+    unsigned line = 1, found = 0;
+    *count = 0;
+    while (*text) {
+        const size_t width = strcspn(text, "\n");
+        if (memmem(text, width, wanted, length)) {
+            found = line;
+            ++*count;
+        }
+        text += width + (text[width] == '\n');
+        line++;
+    }
+    return *count == 1 ? found : 0;
+}
+
+/* A word of `ignore` as FILE:LINE, for `run`. */
+static enum ssan_status add_place(struct words *words, const struct making *making,
+                                  const char *path, const char *text)
+{
+    struct forms_place place;
+    struct strbuf name = {0}, source = {0};
+    enum ssan_status status = SSAN_OK;
+    if (!forms_place(&place, text)) {
+        return spec_blame(making->err, making->spec, making->options->spec_name, path,
+                          "FILE:LINE or FILE:/text/ is wanted");
+    }
+    if (!place.text) {
+        add(words, text);
+        return SSAN_OK;
+    }
+    strbuf_printf(&name, "%s/%.*s", making->options->folder, (int)place.file_length, text);
+    status = name.failed ? no_memory(making->err)
+                         : file_read(&source, strbuf_text(&name), SOURCE_BYTES_MOST, making->err);
+    if (status == SSAN_OK) {
+        unsigned count;
+        const unsigned line =
+            line_with(strbuf_text(&source), place.text, place.text_length, &count);
+        if (line) {
+            add_printed(words, making->plan, "%.*s:%u", (int)place.file_length, text, line);
+        } else {
+            status = spec_blame(making->err, making->spec, making->options->spec_name, path,
+                                "%u lines of %.*s hold '%.*s', and one is wanted", count,
+                                (int)(place.file_length < 80 ? place.file_length : 80), text,
+                                (int)(place.text_length < 80 ? place.text_length : 80), place.text);
+        }
+    }
+    strbuf_finish(&name);
+    strbuf_finish(&source);
+    return status;
+}
+
+static enum ssan_status add_planted(struct words *words, const struct making *making)
+{
+    const struct spec_fault *fault = fault_of(making);
+    char path[64];
+    enum ssan_status status = SSAN_OK;
+    if (!fault) {
+        return SSAN_OK;
+    }
+    for (unsigned i = 0; i < fault->ignore.count && status == SSAN_OK; i++) {
+        snprintf(path, sizeof path, "faults[%d].ignore[%u]", making->run->fault, i);
+        add(words, "--ignore");
+        status = add_place(words, making, path, fault->ignore.items[i]);
+    }
+    snprintf(path, sizeof path, "faults[%d].fail", making->run->fault);
+    if (status == SSAN_OK) {
+        status = add_list(words, making, path, &fault->fail, "--fail=");
+    }
+    snprintf(path, sizeof path, "faults[%d].options", making->run->fault);
+    return status == SSAN_OK ? add_list(words, making, path, &fault->options, NULL) : status;
+}
+
+/* A schedule's file is named relative to the contract. */
+static void add_schedule(struct words *words, const struct making *making, const char *schedule)
+{
+    const bool relative = strncmp(schedule, "file:", 5) == 0 && schedule[5] != '/';
+    add(words, "--schedule");
+    if (relative) {
+        add_printed(words, making->plan, "file:%s/%s", making->options->folder, schedule + 5);
+    } else {
+        add(words, schedule);
+    }
+}
+
+/* The command of a run; its program is that of its build. */
+static enum ssan_status write_run(struct making *making, const char *device, const char *schedule,
+                                  struct command_line *command)
+{
+    const struct spec_run *run = &making->spec->contract->run;
+    struct words words = {.failed = false};
+    add(&words, making->options->tool);
+    add(&words, "run");
+    add(&words, "--device");
+    add(&words, device);
+    if (strcmp(device, "gpu") != 0) {
+        add_schedule(&words, making, schedule);
+    }
+    enum ssan_status status = add_list(&words, making, "run.options", &run->options, NULL);
+    if (status == SSAN_OK) {
+        status = add_planted(&words, making);
+    }
+    if (making->options->keep_traces) {
+        add(&words, "--trace");
+        add(&words, "trace.ssan");
+    }
+    add(&words, "--format");
+    add(&words, "json");
+    add(&words, "--output");
+    add(&words, "report.json");
+    add(&words, "--");
+    add_printed(&words, making->plan, "../../%s/program",
+                making->plan->builds.items[making->run->build].folder);
+    if (status == SSAN_OK) {
+        status = add_list(&words, making, "run.arguments", &run->arguments, NULL);
+    }
+    if (status) {
+        VEC_FREE(&words.list);
+        return status;
+    }
+    return end_words(&words, making->plan, command, making->err);
+}
+
+/* "size=257 schedule=lazy": the axes that have several values, and the repeat. */
+static const char *write_label(struct contract_plan *plan, const struct plan_run *run,
+                               unsigned repeats)
+{
+    const struct matrix *matrix = &plan->matrices.items[run->matrix];
+    struct strbuf text = {0};
+    for (size_t i = 0; i < matrix->axes.count; i++) {
+        const struct axis *axis = &matrix->axes.items[i];
+        if (axis->count > 1) {
+            strbuf_printf(&text, "%s%s=%s", text.length ? " " : "", axis->name,
+                          matrix_value(matrix, run->row, axis->name, strlen(axis->name)));
+        }
+    }
+    if (repeats > 1) {
+        strbuf_printf(&text, "%srepeat=%u", text.length ? " " : "", run->repeat);
+    }
+    return keep(plan, &text);
+}
+
+static enum ssan_status add_run(struct contract_plan *plan, const struct spec *spec,
+                                const struct plan_options *options, struct plan_run run,
+                                unsigned repeats, struct ssan_error *err)
+{
+    const struct matrix *matrix = &plan->matrices.items[run.matrix];
+    const char *device = matrix_value(matrix, run.row, "device", 6);
+    const char *schedule = matrix_value(matrix, run.row, "schedule", 8);
+    struct making making = {
+        .plan = plan, .spec = spec, .options = options, .run = &run, .err = err};
+    struct words words = {.failed = false};
+    struct command_line environment;
+    struct strbuf folder = {0};
+    snprintf(making.repeat, sizeof making.repeat, "%u", run.repeat);
+    strbuf_printf(&folder, "runs/%04zu", plan->runs.count + 1);
+    run.folder = keep(plan, &folder);
+    run.label = write_label(plan, &run, repeats);
+    if (!run.folder || !run.label) {
+        return no_memory(err);
+    }
+    enum ssan_status status = find_build(&making, strcmp(device, "gpu") == 0, &run.build);
+    making.program = NULL;
+    if (status == SSAN_OK) {
+        status = write_run(&making, device, schedule, &run.command);
+    }
+    if (status == SSAN_OK) {
+        status =
+            add_list(&words, &making, "run.environment", &spec->contract->run.environment, NULL);
+    }
+    if (status) {
+        VEC_FREE(&words.list);
+        return status;
+    }
+    status = end_words(&words, plan, &environment, err);
+    if (status == SSAN_OK) {
+        run.environment = environment.words;
+        status = VEC_PUSH(&plan->runs, run) ? SSAN_OK : no_memory(err);
+    }
+    return status;
+}
+
+/* All runs of one matrix: the contract's, or that of a fault. */
+static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec *spec,
+                                   const struct plan_options *options, int fault,
+                                   struct ssan_error *err)
+{
+    const struct spec_contract *contract = spec->contract;
+    const unsigned repeats = fault < 0 && contract->matrix.repeats ? contract->matrix.repeats : 1;
+    struct matrix matrix = {.rows = 0};
+    struct ssan_error inner = {0};
+    const size_t at = plan->matrices.count;
+    if (!matrix_axes(&matrix, &contract->matrix.over,
+                     fault < 0 ? NULL : &contract->faults[fault].over, options->device) ||
+        !VEC_PUSH(&plan->matrices, matrix)) {
+        matrix_finish(&matrix);
+        return no_memory(err);
+    }
+    enum ssan_status status = matrix_fill(&plan->matrices.items[at], contract->matrix.mode, &inner);
+    if (status == SSAN_OK && plan->matrices.items[at].rows * repeats > MATRIX_ROWS_MOST) {
+        status = ssan_fail(&inner, SSAN_FORMAT, 0, "more than %d runs", MATRIX_ROWS_MOST);
+    }
+    if (status) {
+        return status == SSAN_FORMAT
+                   ? spec_blame(err, spec, options->spec_name, "matrix", "%s", inner.text)
+                   : ssan_fail(err, status, 0, "%s", inner.text);
+    }
+    for (size_t row = 0; row < plan->matrices.items[at].rows; row++) {
+        for (unsigned repeat = 1; repeat <= repeats && status == SSAN_OK; repeat++) {
+            const struct plan_run run = {
+                .fault = fault, .matrix = at, .row = row, .repeat = repeat};
+            status = add_run(plan, spec, options, run, repeats, err);
+        }
+    }
+    return status;
+}
+
+enum ssan_status contract_plan_fill(struct contract_plan *plan, const struct spec *spec,
+                                    const struct plan_options *options, struct ssan_error *err)
+{
+    *plan = (struct contract_plan){0};
+    enum ssan_status status = add_matrix(plan, spec, options, -1, err);
+    for (unsigned i = 0; i < spec->contract->faults_count && status == SSAN_OK; i++) {
+        status = add_matrix(plan, spec, options, (int)i, err);
+    }
+    return status;
+}
+
+void contract_plan_finish(struct contract_plan *plan)
+{
+    for (size_t i = 0; i < plan->matrices.count; i++) {
+        matrix_finish(&plan->matrices.items[i]);
+    }
+    VEC_FREE(&plan->matrices);
+    VEC_FREE(&plan->builds);
+    VEC_FREE(&plan->runs);
+    arena_finish(&plan->arena);
+}

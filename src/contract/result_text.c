@@ -1,0 +1,133 @@
+/* The result of a contract as a table: what is right in one line, what is not in one line each, one
+ * line a fault, and the sum. Decides nothing. */
+#include "contract/contract.h"
+
+#include <string.h>
+
+#define COLUMN_STATE  10
+#define COLUMN_COUNTS 44
+#define COLUMN_WHY    56
+
+/* Two spaces at least, then up to the column. */
+static void column(struct strbuf *out, size_t at)
+{
+    strbuf_puts(out, "  ");
+    strbuf_pad_to(out, at);
+}
+
+static void print_run(struct strbuf *out, const struct plan_run *run,
+                      const struct run_result *result)
+{
+    strbuf_printf(out, "  %s", run_state_word(result->state));
+    column(out, COLUMN_STATE);
+    strbuf_printf(out, "%s", run->label[0] ? run->label : "the run");
+    strbuf_printf(out, ": %s (%s)\n", result->why, run->folder);
+}
+
+/* Runs with this fault, or without one: those that are not as they should be, or all. */
+static void print_runs(struct strbuf *out, const struct contract_result *result, int fault,
+                       bool verbose, enum run_state well)
+{
+    unsigned left = 0, printed = 0;
+    for (size_t i = 0; i < result->plan->runs.count; i++) {
+        const struct plan_run *run = &result->plan->runs.items[i];
+        if (run->fault != fault || (!verbose && result->runs[i].state == well)) {
+            continue;
+        }
+        if (!verbose && printed == 20) {
+            left++;
+            continue;
+        }
+        printed++;
+        print_run(out, run, &result->runs[i]);
+    }
+    if (left) {
+        strbuf_printf(out, "  ... and %u more\n", left);
+    }
+}
+
+/* "size: 1 257 4096; schedule: eager lazy" */
+static void print_axes(struct strbuf *out, const struct matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->axes.count; i++) {
+        const struct axis *axis = &matrix->axes.items[i];
+        strbuf_printf(out, "%s%s", i ? "; " : "", axis->name);
+        for (unsigned k = 0; k < axis->count && k < 12; k++) {
+            strbuf_printf(out, " %s", axis->values[k]);
+        }
+        strbuf_puts(out, axis->count > 12 ? " ..." : "");
+    }
+    strbuf_puts(out, "\n");
+}
+
+static void print_fault(struct strbuf *out, const struct contract_result *result, unsigned index,
+                        bool verbose)
+{
+    const struct spec_fault *fault = &result->spec->contract->faults[index];
+    const struct fault_result *sum = &result->faults[index];
+    static const char *const words[] = {
+        [RUN_CAUGHT] = "caught", [RUN_MISSED] = "NOT CAUGHT", [RUN_NONE] = "not run"};
+    strbuf_printf(out, "fault %s", fault->name);
+    column(out, COLUMN_COUNTS - 12);
+    strbuf_puts(out, words[sum->state]);
+    column(out, COLUMN_COUNTS);
+    strbuf_printf(out, "%u of %u", sum->caught, sum->runs);
+    column(out, COLUMN_WHY);
+    strbuf_printf(out, "%s\n", sum->why);
+    if (verbose || sum->state != RUN_CAUGHT) {
+        print_runs(out, result, (int)index, verbose, RUN_CAUGHT);
+    }
+}
+
+void contract_print_summary(struct strbuf *out, const struct contract_result *result)
+{
+    const unsigned faults = result->spec->contract->faults_count;
+    unsigned caught = 0, missed = 0, none = 0, runs = 0;
+    for (unsigned i = 0; i < faults; i++) {
+        caught += result->faults[i].state == RUN_CAUGHT;
+        missed += result->faults[i].state == RUN_MISSED;
+        none += result->faults[i].state == RUN_NONE;
+        runs += result->faults[i].runs;
+    }
+    strbuf_printf(out, "%s: %u %s right", contract_state_word(result->state), result->right,
+                  result->right == 1 ? "run" : "runs");
+    if (result->wrong) {
+        strbuf_printf(out, ", %u wrong", result->wrong);
+    }
+    if (result->none) {
+        strbuf_printf(out, ", %u not run", result->none);
+    }
+    if (faults) {
+        strbuf_printf(out, "; %u of %u %s caught in %u runs", caught, faults,
+                      faults == 1 ? "fault" : "faults", runs);
+    } else {
+        strbuf_puts(out, "; no fault is planted: that the checks can fail is not shown");
+    }
+    if (missed) {
+        strbuf_printf(out, ", %u NOT CAUGHT", missed);
+    }
+    if (none) {
+        strbuf_printf(out, ", %u not run", none);
+    }
+    if (result->caught_signal) {
+        strbuf_printf(out, "; ended by signal %d", result->caught_signal);
+    }
+    strbuf_printf(out, "; %.1f s", result->seconds);
+}
+
+void contract_print_text(struct strbuf *out, const struct contract_result *result, bool verbose)
+{
+    const struct spec_contract *contract = result->spec->contract;
+    strbuf_printf(out, "contract %s%s%s\n", contract->name, contract->about ? ": " : "",
+                  contract->about ? contract->about : "");
+    print_axes(out, &result->plan->matrices.items[0]);
+    strbuf_printf(out, "%u of %u runs right\n", result->right,
+                  result->right + result->wrong + result->none);
+    print_runs(out, result, -1, verbose, RUN_RIGHT);
+    for (unsigned i = 0; i < contract->faults_count; i++) {
+        print_fault(out, result, i, verbose);
+    }
+    strbuf_puts(out, "streamsan contract: ");
+    contract_print_summary(out, result);
+    strbuf_puts(out, "\n");
+}

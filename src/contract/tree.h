@@ -1,0 +1,26 @@
+/* The work folder of a contract: its tree, and copies of what is built. */
+#ifndef SSAN_CONTRACT_TREE_H
+#define SSAN_CONTRACT_TREE_H
+
+#include "contract/contract.h"
+
+/* Makes sources/, builds/NN, runs/NNNN in the work folder, and copies the contract's file
+ * (contract.yaml), its sources, files and expected outputs into sources/. SSAN_FORMAT: one of them
+ * is not there, the text has the contract's line; SSAN_IO, SSAN_FULL, SSAN_NO_MEMORY. */
+enum ssan_status tree_fill(const struct contract_options *options, const struct spec *spec,
+                           const struct contract_plan *plan, struct ssan_error *err);
+
+/* Makes a folder, and those above it below `base`, for base/path. */
+enum ssan_status tree_make(const char *base, const char *path, struct ssan_error *err);
+
+/* Copies a file whole; what is there is replaced. */
+enum ssan_status tree_copy(const char *from, const char *to, struct ssan_error *err);
+
+/* Writes a text to a new or emptied file, down to the disk. */
+enum ssan_status tree_write(const char *path, const char *text, size_t length,
+                            struct ssan_error *err);
+
+/* Removes a folder with all that is in it. */
+void tree_remove(const char *path);
+
+#endif

@@ -1,0 +1,498 @@
+#!/usr/bin/python3
+"""`streamsan contract` and `evidence verify`: the shipped contracts, what breaks one, what is told, and what is kept.
+
+Contracts are written as JSON, which YAML holds. Most use a script in the place of a CUDA program: what is tried is what
+the contract makes of exit codes, output, files and findings.
+"""
+import contextlib
+import copy
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+
+from harness import ROOT, TOOL, Skip, Tally, check, execute, only_argument, started, wants_all, work_folder
+
+SCHEMA = json.loads((ROOT / "docs/contract.schema.json").read_text(encoding="utf-8"))
+RECORD = json.loads((ROOT / "docs/evidence.schema.json").read_text(encoding="utf-8"))
+SCRIPT = """#!/bin/sh
+# value=... and status=... say what it prints and how it ends; write=... what it writes to out.bin
+[ -z "$delay" ] || sleep "$delay"
+[ -z "$write" ] || printf "$write" >out.bin
+[ -z "$big" ] || head -c "$big" /dev/zero >big.bin
+echo "size=$1 mismatches=${value-0} ok"
+exit ${status-0}
+"""
+WORK = None
+
+
+def contract(name, **parts):
+    """A contract's file with a script for its program; `parts` replaces its keys."""
+    folder = pathlib.Path(WORK.name) / name
+    folder.mkdir()
+    (folder / "prog.sh").write_text(SCRIPT, encoding="utf-8")
+    (folder / "prog.sh").chmod(0o755)
+    spec = {"name": name, "build": {"command": ["cp", "prog.sh", "{program}"], "files": ["prog.sh"]},
+            "run": {"arguments": ["{size}"]}, "matrix": {"sizes": ["1", "2"]},
+            "expect": {"verdict": "any", "values": [{"key": "mismatches", "equals": "0"}]}, **parts}
+    path = folder / "contract.yaml"
+    path.write_text(json.dumps(spec, indent=1), encoding="utf-8")
+    return path
+
+
+def carry_out(path, *options, code=0, env=None):
+    done = execute([TOOL, "contract", "--format", "json", *options, path], env=env)
+    check(done.returncode == code, f"exit {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr}")
+    result = json.loads(done.stdout) if done.stdout else None
+    if result:
+        jsonschema.validate(result, SCHEMA)
+    return result, done
+
+
+def refused(path, *texts, code=65):
+    done = execute([TOOL, "contract", path])
+    check(done.returncode == code and not done.stdout, f"exit {done.returncode}: {done.stdout}{done.stderr}")
+    for text in texts:
+        check(text in done.stderr, f"no '{text}' in: {done.stderr}")
+
+
+def shipped(example):
+    result, _ = carry_out(ROOT / f"examples/{example}/contract.yaml")
+    check(result["state"] == "holds" and result["summary"]["faults_caught"] == len(result["faults"]) > 5, str(result["summary"]))
+    sizes = {run["parameters"]["size"] for run in result["runs"] if run["fault"] is None}
+    check(sizes == {"1", "257", "4096", "4097"}, str(sizes))
+
+
+def template():
+    """What --template prints holds for the program that it speaks of."""
+    folder = pathlib.Path(WORK.name) / "template"
+    folder.mkdir()
+    source = (ROOT / "examples/handover/handover.cu").read_text(encoding="utf-8").replace("argc > 1 ? std::atoi(argv[1]) : 4096", "COUNT")
+    (folder / "handover.cu").write_text(source, encoding="utf-8")
+    done = execute([TOOL, "contract", "--template"])
+    (folder / "contract.yaml").write_text(done.stdout.replace("[1, 257, 4096, 4097]", "[257]"), encoding="utf-8")
+    result, _ = carry_out(folder / "contract.yaml")
+    check(result["state"] == "holds" and result["summary"]["faults_caught"] == 3, str(result))
+
+
+def fault(name, caught, **how):
+    return {"name": name, "caught": caught, **how}
+
+
+def holds_and_breaks():
+    result, _ = carry_out(contract("right"))
+    check(result["state"] == "holds" and result["summary"]["right"] == 2, str(result))
+    result, done = carry_out(contract("wrong-value", run={"arguments": ["{size}"], "environment": ["value=3"]}), code=66)
+    check(result["state"] == "broken" and all("mismatches=3, and 0 is right" in run["why"] for run in result["runs"]), str(result))
+    result, done = carry_out(contract("wrong-code", run={"arguments": ["{size}"], "environment": ["status=7"]}), code=66)
+    check(all(run["exit_code"] == 7 and "exit code 7, and 0 is right" in run["why"] for run in result["runs"]), str(result))
+    carry_out(contract("right-code", run={"arguments": ["{size}"], "environment": ["status=7"]}, expect={"verdict": "any", "exit_code": 7}))
+    result, _ = carry_out(contract("pattern", expect={"verdict": "any", "stdout": ["^size={size} ", "mismatches=[0-9]{{1,2} ok$"]}))
+    result, _ = carry_out(contract("no-pattern", expect={"verdict": "any", "stdout": ["^size=3"]}), code=66)
+    result, _ = carry_out(contract("no-key", expect={"verdict": "any", "values": [{"key": "match", "equals": 0}]}), code=66)
+    check("holds no match=" in result["runs"][0]["why"], str(result["runs"][0]))
+    # No CUDA operation: the program is right, and yet nothing was seen of it.
+    result, _ = carry_out(contract("not-seen", expect={}), code=67)
+    check(result["state"] == "unfinished" and "no CUDA operation" in result["runs"][0]["why"], str(result["runs"][0]))
+
+
+def values():
+    for name, printed, rule, good in (("near", "1.0001", {"equals": "1", "rel": 1e-3}, True), ("far", "1.01", {"equals": "1", "rel": 1e-3}, False),
+                                      ("abs", "0.5", {"equals": "0", "abs": 0.5}, True), ("form", "1.0", {"equals": "1"}, True),
+                                      ("word", "done", {"equals": "done"}, True), ("word2", "done,", {"equals": "done"}, True),
+                                      ("min", "3", {"min": "3"}, True), ("min2", "2.9", {"min": "3"}, False), ("max", "nan", {"max": "3"}, False),
+                                      ("both", "2", {"min": "1", "max": "3"}, True)):
+        path = contract(f"value-{name}", matrix={}, run={"arguments": ["x"], "environment": [f"value={printed}"]},
+                        expect={"verdict": "any", "values": [{"key": "mismatches", **rule}]})
+        carry_out(path, code=0 if good else 66)
+
+
+def files():
+    def path(name, written, **rule):
+        file = contract(f"file-{name}", matrix={}, run={"arguments": ["x"], "environment": [f"write={written}"]},
+                        expect={"verdict": "any", "files": [{"output": "out.bin", "expected": "right.bin", "type": "uint16", **rule}]})
+        (file.parent / "right.bin").write_bytes(b"\x01\x00\x02\x00")
+        return file
+
+    carry_out(path("same", r"\001\000\002\000"))
+    result, _ = carry_out(path("other", r"\001\000\003\000"), code=66)
+    check("1 of 2 elements differ" in result["runs"][0]["why"], str(result["runs"][0]))
+    carry_out(path("near", r"\001\000\003\000", abs=1))
+    result, _ = carry_out(path("shorter", r"\001\000"), code=66)
+    check("2 elements" in result["runs"][0]["why"] and "1 elements" in result["runs"][0]["why"], str(result["runs"][0]))
+    result, _ = carry_out(path("none", ""), code=66)
+    missing = path("lost", r"\001\000\002\000")
+    (missing.parent / "right.bin").unlink()
+    refused(missing, "contract.yaml:", "expect.files[0]", "right.bin")
+
+
+def faults():
+    # A fault is planted by the size here: the script prints it.
+    faulty = contract("caught", matrix={"sizes": ["0"]}, expect={"verdict": "any", "values": [{"key": "size", "equals": "0"}]},
+                      faults=[fault("other-size", {"values": ["size"]}, sizes=["5", "6"])])
+    result, _ = carry_out(faulty)
+    check(result["faults"][0]["caught"] == 2 and "size=5, and 0 is right" in result["faults"][0]["why"], str(result["faults"]))
+    for name, caught, sizes, code in (("missed", {"values": ["size"]}, ["0"], 66), ("one-missed", {"values": ["size"]}, ["5", "0"], 66),
+                                      ("some", {"values": ["size"], "where": "some"}, ["5", "0"], 0), ("none", {"values": ["size"], "where": "some"}, ["0", "0"], 66),
+                                      ("both", {"values": ["size"], "exit_code": [1]}, ["5"], 66), ("code", {"exit_code": [2, 0]}, ["5"], 0),
+                                      ("found", {"finding": ["SSAN-RAW"]}, ["5"], 66), ("said", {"stdout": ["^size=5"]}, ["5"], 0)):
+        file = contract(f"fault-{name}", matrix={"sizes": ["0"]}, expect={"verdict": "any", "values": [{"key": "size", "equals": "0"}]},
+                        faults=[fault("planted", caught, sizes=sizes)])
+        result, _ = carry_out(file, code=code)
+        check(result["faults"][0]["state"] == ("missed" if code else "caught"), f"{name}: {result['faults']}")
+        text = execute([TOOL, "contract", file])
+        check(("NOT CAUGHT" in text.stdout) == (code == 66) and text.returncode == code, text.stdout)
+    none = contract("no-fault", matrix={})
+    none.write_text(none.read_text(encoding="utf-8").replace("{size}", "1"), encoding="utf-8")
+    check("no fault is planted" in execute([TOOL, "contract", "-q", none]).stdout, "a contract without a fault says so")
+
+
+def parts_that_do_not_run():
+    slow = {"arguments": ["{size}"], "environment": ["delay=30"], "timeout": 1}
+    result, _ = carry_out(contract("slow", run=slow), code=67)
+    check(all("did not end within 1 s" in run["why"] for run in result["runs"]), str(result))
+    result, _ = carry_out(contract("no-build", build={"command": ["false"]}), code=67)
+    check(all("build failed" in run["why"] for run in result["runs"]), str(result))
+    result, _ = carry_out(contract("no-tool", build={"command": ["no-such-tool-anywhere"]}), code=67)
+    check("can't be started" in result["builds"][0]["why"], str(result["builds"]))
+    result, _ = carry_out(contract("no-program", build={"command": ["true"]}), code=67)
+    check("127" in result["runs"][0]["why"], str(result["runs"][0]))
+    result, _ = carry_out(contract("bad-option", run={"arguments": ["{size}"], "options": ["--no-such-option"]}), code=67)
+    check("--no-such-option" in result["runs"][0]["why"], str(result["runs"][0]))
+    # One that can't run beside one that is wrong: what is known to be wrong counts more.
+    mixed = contract("mixed", matrix={"sizes": ["0"]}, expect={"verdict": "any", "values": [{"key": "size", "equals": "1"}]},
+                     faults=[fault("none", {"exit_code": [9]}, options=["--no-such-option"])])
+    result, _ = carry_out(mixed, code=66)
+    check(result["faults"][0]["state"] == "not-run", str(result["faults"]))
+
+
+def environment_is_its_own():
+    result, _ = carry_out(contract("environment"), env={"STREAMSAN_OPTIONS": "--no-such-option", "STREAMSAN_SCHEDULE": "nonsense"})
+    check(result["state"] == "holds", str(result))
+
+
+def planned(path):
+    done = execute([TOOL, "contract", "--dry-run", path])
+    check(done.returncode == 0, str(done))
+    return [line for line in done.stdout.splitlines() if line.startswith("runs/")]
+
+
+def matrices():
+    axes = {"sizes": [str(n) for n in range(5)], "slots": ["1", "2", "3"], "schedules": ["eager", "lazy"],
+            "parameters": [{"name": "mode", "values": ["a", "b", "c", "d"]}]}
+    full = planned(contract("full", matrix=axes))
+    check(len(full) == 120 and len(set(full)) == 120, f"{len(full)} runs")
+    few = planned(contract("pairwise", matrix={**axes, "mode": "pairwise"}))
+    check(20 <= len(few) <= 30, f"{len(few)} runs for 20 pairs of the two longest axes")
+    rows = [dict(word.split("=") for word in line.split(": ")[1].split()) for line in few]
+    names = {"size": axes["sizes"], "slots": axes["slots"], "schedule": axes["schedules"], "mode": axes["parameters"][0]["values"]}
+    for one in names:
+        for other in names:
+            if one < other:
+                missing = [(a, b) for a in names[one] for b in names[other] if not any(row[one] == a and row[other] == b for row in rows)]
+                check(not missing, f"{one} and {other}: {missing}")
+    check(len(planned(contract("repeats", matrix={"sizes": ["1"], "repeats": 7}))) == 7, "repeats")
+    refused(contract("too-many", matrix={"sizes": [str(n) for n in range(1000)], "slots": [str(n) for n in range(1000)]}), "'matrix'", "pairwise")
+
+
+def wrong_specs():
+    good = json.loads(contract("spec").read_text(encoding="utf-8"))
+
+    def wrong(name, change, *texts):
+        spec = copy.deepcopy(good)
+        change(spec)
+        path = contract(f"spec-{name}")
+        path.write_text(json.dumps(spec, indent=1), encoding="utf-8")
+        refused(path, f"{path}:", *texts)
+
+    wrong("key", lambda s: s.update(bild=1), "'bild'", "did you mean 'build'?")
+    wrong("inner", lambda s: s["matrix"].update(size=["1"]), "'matrix.size'", "did you mean 'sizes'?")
+    wrong("missing", lambda s: s.pop("name"), "'name' is missing")
+    wrong("kind", lambda s: s.update(matrix=["1"]), "'matrix'")
+    wrong("mode", lambda s: s["matrix"].update(mode="half"), "'matrix.mode'", "half")
+    wrong("placeholder", lambda s: s["run"].update(arguments=["{sizes}"]), "'run.arguments[0]'", "{sizes}")
+    wrong("device", lambda s: s["matrix"].update(devices=["cpu"]), "'matrix.devices[0]'", "cpu")
+    wrong("schedule", lambda s: s["matrix"].update(schedules=["eagre"]), "'matrix.schedules[0]'", "eagre")
+    wrong("pattern", lambda s: s["expect"].update(stdout=["(("]), "'expect.stdout[0]'", "regular expression")
+    wrong("check", lambda s: s.update(faults=[fault("f", {"finding": ["SSAN-RAWW"]}, macros=["A"])]), "'faults[0].caught.finding[0]'", "SSAN-RAW'?")
+    wrong("caught", lambda s: s.update(faults=[fault("f", {}, macros=["A"])]), "'faults[0].caught'", "by what")
+    wrong("planted", lambda s: s.update(faults=[fault("f", {"exit_code": [1]})]), "'faults[0]'", "plants nothing")
+    wrong("twice", lambda s: s.update(faults=[fault("f", {"exit_code": [1]}, macros=["A"])] * 2), "'faults[1]'", "taken")
+    wrong("outside", lambda s: s["build"].update(files=["../x"]), "'build.files[0]'", "..")
+    wrong("absent", lambda s: s["build"].update(files=["absent.h"]), "'build.files[0]'", "absent.h")
+    wrong("place", lambda s: s.update(faults=[fault("f", {"exit_code": [1]}, ignore=["prog.sh:/nowhere/"])]), "'faults[0].ignore[0]'", "0 lines")
+    wrong("version", lambda s: s.update(version=2), "'version'")
+    path = contract("line")
+    path.write_text("name: line\nbuild:\n  command: ['true']\nmatrix:\n  sizes: [1]\n  modus: full\n", encoding="utf-8")
+    refused(path, f"{path}:6: 'matrix.modus': there is no key 'modus'")
+    path.write_text("name: [\n", encoding="utf-8")
+    refused(path, f"{path}:")
+    path.write_text("", encoding="utf-8")
+    refused(path, "no contract", "--template")
+    refused(path.parent / "absent.yaml", "absent.yaml", "No such file")
+
+
+def schema_agrees():
+    """The schema for editors refuses and takes what the tool does, over changes of a contract that has every key."""
+    done = execute([TOOL, "contract", "--print-schema"])
+    validator = jsonschema.Draft202012Validator(json.loads(done.stdout))
+    base = json.loads(contract("schema").read_text(encoding="utf-8"))
+    base.update(version=1, about="x", faults=[fault("f", {"values": ["mismatches"], "exit_code": [1], "finding": ["SSAN-RAW"], "stdout": ["x"], "where": "some"},
+                                                    macros=["A"], ignore=["prog.sh:3"], fail=["cudaMalloc=cudaErrorUnknown"], options=["-q"], about="y")])
+    base["matrix"] = {"sizes": ["1"], "slots": ["1"], "devices": ["virtual"], "schedules": ["eager"], "mode": "full", "repeats": 2,
+                      "parameters": [{"name": "p", "values": ["1"]}]}
+    base["run"].update(environment=["A=b"], options=["-q"], timeout=9)
+    base["build"]["macros"] = ["B=1"]
+    base["expect"].update(exit_code=0, stdout=["x"], files=[{"output": "out.bin", "expected": "prog.sh", "type": "u8", "abs": 1, "rel": 0.5, "ulp": 1, "nan": "bits", "inf": "never", "zero": "distinct"}])
+    rng = random.Random(7)
+
+    def places(node, path=()):
+        yield path
+        for key, value in (node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()):
+            yield from places(value, (*path, key))
+
+    def at(spec, path):
+        for step in path:
+            spec = spec[step]
+        return spec
+
+    path = contract("schema-change")
+    every = [p for p in places(base) if p]
+    cases = [(p, v) for p in every for v in ({"x": 1}, ["x"], "", "remove", "key")]
+    seen = {True: 0, False: 0}
+    for place, value in [((), None), *rng.sample(cases, len(cases) if wants_all() else 60)]:
+        spec = copy.deepcopy(base)
+        if place:
+            outer = at(spec, place[:-1])
+            if value == "remove":
+                del outer[place[-1]]
+            elif value == "key":
+                if isinstance(outer, dict):
+                    outer["strange"] = 1
+            else:
+                outer[place[-1]] = value
+        path.write_text(json.dumps(spec), encoding="utf-8")
+        done = execute([TOOL, "contract", "--dry-run", path])
+        taken = validator.is_valid(spec)
+        # The tool knows more than a schema says: it may refuse what the schema takes, never the other way round.
+        check(done.returncode in (0, 65), f"{place} {value}: {done}")
+        check(taken or done.returncode == 65, f"{place} = {value!r}: the schema refuses it, the tool does not")
+        seen[taken] += 1
+    check(min(seen.values()) > 5, str(seen))
+    path.write_text(json.dumps(base), encoding="utf-8")
+    check(execute([TOOL, "contract", "--dry-run", path]).returncode == 0 and validator.is_valid(base), "the contract with every key")
+
+
+def ends_early():
+    """A signal ends the programs too, nothing stays behind, and the result is told as far as it goes."""
+    path = contract("interrupted", run={"arguments": ["{size}"], "environment": ["delay=60"]})
+    temp = pathlib.Path(WORK.name) / "interrupted-tmp"
+    temp.mkdir()
+    with started([TOOL, "contract", "--jobs", "1", path], env={"TMPDIR": str(temp)}) as child:
+        while not list(temp.glob("streamsan-contract-*/runs/0001/stdout")):
+            check(child.poll() is None, "it ended by itself")
+            time.sleep(0.01)
+        child.send_signal(signal.SIGTERM)
+        out, err = child.communicate(timeout=60)
+    check(child.returncode == -signal.SIGTERM, f"exit {child.returncode}: {out}{err}")
+    check("unfinished" in out and "ended by signal 15" in out, out)
+    check(not list(temp.glob("streamsan-contract-*")), "a folder stays behind")
+
+
+def kept(name, *options, **parts):
+    """A contract carried out with evidence; the folder, made by one CUDA program and one fault."""
+    folder = pathlib.Path(WORK.name) / name
+    folder.mkdir()
+    shutil.copy(ROOT / "examples/handover/handover.cu", folder)
+    spec = {"name": name, "build": {"sources": ["handover.cu"]}, "run": {"arguments": ["{size}"], "environment": ["MARK=1"]},
+            "matrix": {"sizes": ["257"], "devices": ["virtual", "virtual:2"]}, "expect": {"values": [{"key": "mismatches", "equals": "0"}]},
+            "faults": [fault("wait", {"finding": ["SSAN-RAW"]}, ignore=["handover.cu:/cudaStreamWaitEvent/"])], **parts}
+    (folder / "contract.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    evidence = folder / "evidence"
+    done = execute([TOOL, "contract", "--evidence", evidence, *options, folder / "contract.yaml"])
+    return evidence, done
+
+
+def verify(folder, code, *lines):
+    done = execute([TOOL, "evidence", "verify", folder])
+    check(done.returncode == code, f"exit {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+    for line in lines:
+        check(line in done.stdout.splitlines(), f"no line '{line}': {done.stdout}")
+    return done
+
+
+def evidence():
+    folder, done = kept("evidence")
+    check(done.returncode == 0, str(done))
+    said = verify(folder, 0).stdout
+    digest = said.split()[-1]
+    check(digest in done.stderr and len(digest) == 64, f"{said}{done.stderr}")
+    check(subprocess.run(["sha256sum", "--check", "--quiet", "MANIFEST.sha256"], cwd=folder).returncode == 0, "sha256sum")
+    records = sorted(folder.glob("runs/*/run.json"))
+    check(len(records) == 4, str(records))
+    for path in records:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        jsonschema.validate(record, RECORD)
+        jsonschema.validate(record["run"], SCHEMA["$defs"]["run"] | {"$defs": SCHEMA["$defs"]})
+        check(record["host"]["machine"]["value"] == os.uname().machine, "uname -m")
+        check("clang" in record["device"]["compiler"]["value"] and record["device"]["compiler"]["source"] == "clang --version", str(record["device"]))
+        check(record["device"]["runtime"]["value"].isdigit() and record["environment"] == ["MARK=1"], str(record["device"]))
+        devices = 2 if record["run"]["parameters"]["device"] == "virtual:2" else 1
+        check(f"devices={devices};" in record["device"]["details"]["value"], str(record["device"]["details"]))
+        for file in ("stdout", "stderr", "report.json", "trace.ssan"):
+            check((path.parent / file).is_file(), f"{path.parent} lacks {file}")
+        # The commands can be given again, where the evidence stands now.
+        again = subprocess.run(record["run"]["command"], cwd=path.parent, capture_output=True, text=True)
+        check(again.stdout == (path.parent / "stdout").read_text(encoding="utf-8"), str(again))
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    jsonschema.validate(result, SCHEMA)
+
+
+def every_byte_counts():
+    """A flipped bit in a file of every kind, a file that is gone, cut, grown, moved, or one more: each is noticed."""
+    folder, done = kept("bytes")
+    check(done.returncode == 0, str(done))
+    rng = random.Random(11)
+    every = sorted(p for p in folder.rglob("*") if p.is_file())
+    kinds = {}
+    for path in every:
+        kinds.setdefault(path.name if path.parent.name != "sources" else "source", path)
+    for path in every if wants_all() else kinds.values():
+        data, name = path.read_bytes(), str(path.relative_to(folder))
+        manifest = path.name == "MANIFEST.sha256"
+        if data:
+            at = rng.randrange(len(data))
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:])
+            done = execute([TOOL, "evidence", "verify", folder])
+            check(done.returncode in ((1, 65) if manifest else (1,)), f"{name}, bit {at}: {done}")
+            check(manifest or done.stdout.splitlines()[0] == f"changed {name}", f"{name}: {done.stdout}")
+        path.write_bytes(data + b"\n")
+        check(execute([TOOL, "evidence", "verify", folder]).returncode in ((65,) if manifest else (1,)), f"{name}: one byte more")
+        path.unlink()
+        verify(folder, *((65,) if manifest else (1, f"missing {name}")))
+        path.write_bytes(data)
+    for added in ("new", "runs/0001/new", "machine/.hidden"):
+        (folder / added).write_bytes(b"")
+        verify(folder, 1, f"added {added}")
+        (folder / added).unlink()
+    (folder / "link").symlink_to("result.json")
+    verify(folder, 1, "added link")
+    (folder / "link").unlink()
+    target = folder / "runs/0001/stdout"
+    data = target.read_bytes()
+    target.unlink()
+    target.symlink_to("/dev/null")
+    verify(folder, 1, "changed runs/0001/stdout")
+    target.unlink()
+    target.write_bytes(data)
+    (folder / "runs/0001/stderr").rename(folder / "runs/0001/stderr2")
+    verify(folder, 1, "missing runs/0001/stderr", "added runs/0001/stderr2")
+    (folder / "runs/0001/stderr2").rename(folder / "runs/0001/stderr")
+    verify(folder, 0)
+    moved = folder.parent / "moved"
+    folder.rename(moved)
+    verify(moved, 0)
+    verified = json.loads(execute([TOOL, "evidence", "verify", "--format", "json", moved]).stdout)
+    check(verified["as_recorded"] is True and verified["files"] == len(every) - 1 and verified["differences"] == [], str(verified))
+
+
+def every_byte_of_the_manifest():
+    """Each bit of a small manifest matters."""
+    folder = pathlib.Path(WORK.name) / "small"
+    path = contract("small-contract", matrix={"sizes": ["1"]})
+    check(execute([TOOL, "contract", "--evidence", folder, path]).returncode == 0, "small contract")
+    manifest = folder / "MANIFEST.sha256"
+    data = manifest.read_bytes()
+    rng = random.Random(3)
+    for at in range(len(data)) if wants_all() else rng.sample(range(len(data)), 60):
+        manifest.write_bytes(data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:])
+        done = execute([TOOL, "evidence", "verify", folder])
+        check(done.returncode in (1, 65) and (done.stdout or done.stderr), f"byte {at}: {done}")
+    manifest.write_bytes(data)
+    verify(folder, 0)
+    for broken in (b"", data[:-1], data + data, b"\n" + data):
+        manifest.write_bytes(broken)
+        verify(folder, 65)
+
+
+def nothing_half_claimed():
+    path = contract("claims", matrix={"sizes": ["1"]})
+    full = pathlib.Path(WORK.name) / "claims-full"
+    full.mkdir()
+    (full / "file").write_text("x", encoding="utf-8")
+    done = execute([TOOL, "contract", "--evidence", full, path])
+    check(done.returncode == 64 and "new or an empty folder" in done.stderr and (full / "file").read_text(encoding="utf-8") == "x", str(done))
+    done = execute([TOOL, "contract", "--evidence", pathlib.Path(WORK.name) / "no/such/folder", path])
+    check(done.returncode == 65 and "can't create" in done.stderr, str(done))
+    done = execute([TOOL, "contract", "--evidence", "/proc/evidence", path])
+    check(done.returncode == 65 and "can't create" in done.stderr, str(done))
+    verify(full, 65)
+    verify(pathlib.Path(WORK.name) / "absent", 65)
+    # A program that leaves what can't be evidence.
+    odd = contract("odd", matrix={"sizes": ["1"]}, build={"command": ["sh", "-c", "printf '#!/bin/sh\\nln -s x link\\necho mismatches=0\\n' >{program} && chmod +x {program}"]})
+    folder = pathlib.Path(WORK.name) / "odd-evidence"
+    done = execute([TOOL, "contract", "--evidence", folder, odd])
+    check(done.returncode == 67 and "no plain file" in done.stderr and not (folder / "MANIFEST.sha256").exists(), str(done))
+    ended = pathlib.Path(WORK.name) / "ended"
+    with started([TOOL, "contract", "--evidence", ended, contract("ended-contract", run={"arguments": ["{size}"], "environment": ["delay=60"]})]) as child:
+        while not (ended / "runs/0001/stdout").exists():
+            check(child.poll() is None, "it ended by itself")
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)
+    verify(ended, 65)
+
+
+def full_disk():
+    """A file system of one megabyte, in a mount namespace of its own."""
+    path = contract("disk", matrix={"sizes": ["1"]}, run={"arguments": ["{size}"], "environment": ["big=3000000"]})
+    small = pathlib.Path(WORK.name) / "disk-small"
+    small.mkdir()
+    script = f"mount -t tmpfs -o size=1m tmpfs {small} && {TOOL} contract --evidence {small}/evidence {path}; code=$?; ls {small}/evidence; exit $code"
+    done = execute(["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c", script])
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        raise Skip(f"no mount namespace: {done.stderr.strip()[:100]}")
+    check(done.returncode == 67 and "No space left" in done.stderr and "no manifest" in done.stderr, str(done))
+    check("MANIFEST" not in done.stdout, done.stdout)
+
+
+def jobs():
+    path = contract("jobs", matrix={"sizes": [str(n) for n in range(12)]})
+    for number in ("1", "3", "64"):
+        result, _ = carry_out(path, "--jobs", number)
+        check(result["summary"]["right"] == 12, str(result["summary"]))
+
+
+def other_device():
+    result, _ = carry_out(contract("device"), "--device", "virtual:3")
+    check(all("virtual:3" in run["command"] for run in result["runs"]), str(result["runs"]))
+    source = contract("gpu", build={"sources": ["prog.sh"]})
+    if shutil.which("nvidia-smi"):
+        raise Skip("there is a GPU")
+    result, _ = carry_out(source, "--device", "gpu", code=67)
+    check(len(result["runs"]) == 2 and all(run["state"] == "not-run" for run in result["runs"]), str(result))
+
+
+def main():
+    global WORK
+    tally = Tally("contract")
+    with contextlib.ExitStack() as stack:
+        WORK = work_folder("contract")
+        stack.enter_context(WORK)
+        for example in ("handover", "slots") if wants_all() else ("handover",):
+            tally.case(f"shipped {example}", shipped, example)
+        for function in (template, holds_and_breaks, values, files, faults, parts_that_do_not_run, environment_is_its_own, matrices, wrong_specs, schema_agrees,
+                         ends_early, evidence, every_byte_counts, every_byte_of_the_manifest, nothing_half_claimed, full_disk, jobs, other_device):
+            tally.case(function.__name__.replace("_", " "), function)
+        return tally.finish(only_argument())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

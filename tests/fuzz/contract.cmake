@@ -1,0 +1,1 @@
+ssan_fuzz(contract_spec SOURCES contract_spec.c LINKS ssan_contract)
