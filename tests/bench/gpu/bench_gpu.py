@@ -8,6 +8,7 @@ to meet. Each figure is the best round of a process (of --repeat processes); the
   --build FOLDER  builds the programs there (nvcc; SANITIZER_API=DIR for the floors), runs nothing
   --built FOLDER  uses them; --json FILE writes all figures; --modes a,b,... runs only these
   --limit S       starts no process after S seconds, so that the table is printed in any case
+  --no-torch      leaves the steps of torch_steps.py out
 """
 import argparse
 import json
@@ -106,7 +107,7 @@ class Bench:
 
     def run(self):
         jobs = [[self.folder / name] for name in PROGRAMS if self.wanted(name)]
-        steps = [name for name in STEPS if self.wanted(name)]
+        steps = [name for name in STEPS if self.wanted(name) and not self.options.no_torch]
         if steps and subprocess.run([sys.executable, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"]).returncode == 0:
             jobs.append([sys.executable, HERE / "torch_steps.py", *steps])
         elif steps:
@@ -157,6 +158,7 @@ def main():
     parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--limit", type=float, default=1e9)
+    parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("part", nargs="?")
     options = parser.parse_args()
     if options.build:
