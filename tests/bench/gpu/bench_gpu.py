@@ -45,6 +45,9 @@ def build(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for name in PROGRAMS:
         subprocess.run([NVCC, "-O2", "-lineinfo", f"-arch={ARCH}", "-cudart", "static", "-o", folder / name, HERE / f"{name}.cu"], check=True)
+    # Not of the table below: prints one of its own (FOLDER/pipeline).
+    subprocess.run([NVCC, "-O2", "-std=c++17", f"-arch={ARCH}", "-cudart", "static", "-I", ROOT / "include", "-o", folder / "pipeline", HERE / "pipeline.cu",
+                    TOOL.parents[1] / "lib/libstreamsan-pipeline.a", "-lpthread"], check=True)
     library = next((p for p in (SANITIZER / "libsanitizer-public.so", SANITIZER / "lib/libsanitizer-public.so") if p.exists()), None)
     if not library:
         sys.exit(f"bench_gpu: no libsanitizer-public.so in {SANITIZER} (SANITIZER_API=DIR): no floors")
