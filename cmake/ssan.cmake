@@ -4,7 +4,8 @@
 #   A static library of src/<folder>. Its include path holds the folders in SEES and its own, as links in
 #   build/.../see/<name>, and nothing else: an include across layers does not compile.
 # ssan_test(name SOURCES ... LINKS ... [LABELS ...])
-#   A test program with cmocka that sees all of src. Its name begins with the folder under test.
+#   A test program with cmocka that sees all of src. Its name begins with the folder under test. Tests that take long have
+#   the property COST, about their seconds under a sanitizer, so that ctest begins with them.
 # ssan_thread_tests(OPTIONS options... TESTS names...)
 #   Marks tests with the label `threads`, which the thread sanitizer's build runs, under these options of its own.
 

@@ -8,6 +8,6 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(part headers driver lines library cases programs)
     add_test(NAME cc_${part} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/e2e/cc_${part}.py)
     set_tests_properties(cc_${part} PROPERTIES
-        LABELS "slow;cc"
+        LABELS "slow;cc" COST 20
         ENVIRONMENT "CC_DRIVER=$<TARGET_FILE:cc_driver>;CC_LIB_DIR=${SSAN_LIB_DIR};PYTHONDONTWRITEBYTECODE=1")
 endforeach()

@@ -6,6 +6,7 @@ if(TARGET ssan_ptx)
     # The two left out submit from one thread, over and over.
     ssan_thread_tests(OPTIONS suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp
         TESTS vcuda_host vcuda_kernel vcuda_memory vcuda_per_thread vcuda_stream vcuda_trace)
+    set_tests_properties(vcuda_kernel PROPERTIES COST 10)
     target_link_libraries(test_vcuda_no_memory PRIVATE ssan_core)
     # A weak reference takes nothing out of a library.
     target_link_options(test_vcuda_trace PRIVATE -Wl,-u,ssan_annotate)
