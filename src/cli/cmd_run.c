@@ -5,8 +5,10 @@
 #include "cli/follow.h"
 #include "cli/judge.h"
 #include "cli/output.h"
+#include "cli/program.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LIVE_SECONDS 10 /* a shorter run has its report soon enough */
@@ -14,6 +16,45 @@
 static bool was_interrupted(void *self)
 {
     return follow_was_interrupted(self);
+}
+
+/* A word of a command, of a shell too: adds why it was not seen, where it names a CUDA program that
+ * only a GPU could have run. */
+static bool explain_word(struct follow *follow, const char *word)
+{
+    char path[4096];
+    if (!program_find(word, path, sizeof path) || program_kind(path) != PROGRAM_CUDA) {
+        return false;
+    }
+    follow_add_reason(follow,
+                      "%s was built for a GPU, which this run does not use (build it with "
+                      "'streamsan cc')",
+                      word);
+    return true;
+}
+
+/* Nothing of CUDA was seen in a run without a GPU: a script or a shell may have started a
+ * program that the virtual device can't run. */
+static void explain_nothing(struct follow *follow, const struct options *options)
+{
+    char word[4096];
+    bool is_told = false;
+    for (size_t i = 0; options->arguments[i]; i++) {
+        const char *at = options->arguments[i];
+        while (*at) {
+            const size_t length = strcspn(at, " \t\n;|&()<>'\"`$");
+            if (length > 0 && length < sizeof word && !is_told) {
+                memcpy(word, at, length);
+                word[length] = '\0';
+                is_told = explain_word(follow, word);
+            }
+            at += length + (at[length] != '\0');
+        }
+    }
+    if (!is_told && !options->quiet) {
+        fprintf(stderr, "streamsan: no CUDA program was seen; on the virtual device only those "
+                        "that 'streamsan cc' has built are\n");
+    }
 }
 
 static int judge_run(struct follow *follow, const struct options *options, bool gpu)
@@ -43,6 +84,9 @@ static int judge_run(struct follow *follow, const struct options *options, bool 
     }
     if (options->trace && follow->feeds.count == 0) {
         unlink(options->trace);
+    }
+    if (follow->feeds.count == 0 && !gpu) {
+        explain_nothing(follow, options);
     }
     judge.reasons = follow->reasons.items;
     judge.reason_count = follow->reasons.count;

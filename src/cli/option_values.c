@@ -56,19 +56,6 @@ static error_t refuse_word(struct reading *reading, int key, const char *word)
 }
 
 /* A file that the tool is to write. Standard output belongs to the program. */
-static error_t take_file(struct reading *reading, int key, const char *word, const char **file)
-{
-    if (strcmp(word, "-") == 0) {
-        return options_refuse(
-            reading,
-            "--%s takes a file, not '%s': nothing goes to standard output, which is "
-            "the program's",
-            options_info(key)->name, word);
-    }
-    *file = word;
-    return 0;
-}
-
 /* Looks up the word of an option that takes one of several; names those that come later. */
 static error_t take_word(struct reading *reading, int key, const char *word, int *value)
 {
@@ -114,22 +101,29 @@ static error_t take_schedule(struct reading *reading, const char *word)
     return 0;
 }
 
-/* A whole number from 1 to `most`. */
-static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
-                           unsigned *number)
+/* A whole number from `least` to `most`. */
+static error_t take_range(struct reading *reading, int key, const char *word, unsigned least,
+                          unsigned most, unsigned *number)
 {
     char *end;
     unsigned long value;
     errno = 0;
     value = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || errno || *end || value < 1 || value > most) {
-        reading->status =
-            ssan_fail(reading->err, SSAN_USAGE, 0, "--%s takes a number from 1 to %u, not '%.200s'",
-                      options_info(key)->name, most, word);
+    if (*word < '0' || *word > '9' || errno || *end || value < least || value > most) {
+        reading->status = ssan_fail(reading->err, SSAN_USAGE, 0,
+                                    "--%s takes a number from %u to %u, not '%.200s'",
+                                    options_info(key)->name, least, most, word);
         return EINVAL;
     }
     *number = (unsigned)value;
     return 0;
+}
+
+/* A whole number from 1 to `most`. */
+static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
+                           unsigned *number)
+{
+    return take_range(reading, key, word, 1, most, number);
 }
 
 static error_t take_seconds(struct reading *reading, const char *word)
@@ -226,8 +220,7 @@ static error_t take_fail(struct reading *reading, const char *word)
 static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
 {
     unsigned value = 0;
-    error_t error =
-        strcmp(word, "0") == 0 ? 0 : take_number(reading, key, word, MOST_LAUNCHES, &value);
+    error_t error = take_range(reading, key, word, 0, MOST_LAUNCHES, &value);
     if (!error) {
         *number = value;
     }
@@ -483,17 +476,17 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_WINDOW:
         return take_window(reading, key, word);
     case KEY_KEEP:
-        return take_file(reading, key, word, &options->keep);
+        return options_take_file(reading, key, word, &options->keep);
     case KEY_EVIDENCE:
-        return take_file(reading, key, word, &options->evidence);
+        return options_take_file(reading, key, word, &options->evidence);
     case KEY_TRACE:
-        return take_file(reading, key, word, &options->trace);
+        return options_take_file(reading, key, word, &options->trace);
     case KEY_OUTPUT:
-        return take_file(reading, key, word, &options->output);
+        return options_take_file(reading, key, word, &options->output);
     case KEY_LISTING:
     case KEY_LINES:
-        options->output = strcmp(word, "-") == 0 ? NULL : word;
-        return 0;
+        options->output = NULL;
+        return strcmp(word, "-") == 0 ? 0 : options_take_name(reading, key, word, &options->output);
     case KEY_CONTRACT_DEVICE:
         options->contract_device = word;
         return forms_is_device(word) ? 0 : refuse_word(reading, key, word);

@@ -39,4 +39,9 @@ error_t options_refuse(struct reading *reading, const char *format, const char *
  * says why not. */
 error_t options_take(struct reading *reading, int key, const char *word);
 
+/* A file that is written: `word` with %p and %q{NAME} filled in, into `*file`. The second refuses
+ * "-". */
+error_t options_take_name(struct reading *reading, int key, const char *word, const char **file);
+error_t options_take_file(struct reading *reading, int key, const char *word, const char **file);
+
 #endif

@@ -103,9 +103,11 @@ static void fill_row(struct row *row, const struct report *report, const struct 
     const struct report_op *op = words_op(report, side->op);
     struct strbuf name = {0};
     side_name(&name, report, side);
-    strbuf_printf(&row->cells[0], "%-*s %-*s ", (int)widths[0], strbuf_text(&name), (int)widths[1],
-                  words_verb(report, side));
-    layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
+    strbuf_printf(&row->cells[0], "%-*s", (int)widths[0], strbuf_text(&name));
+    if (finding->buffer >= 0) { /* an event has no bytes */
+        strbuf_printf(&row->cells[0], " %-*s ", (int)widths[1], words_verb(report, side));
+        layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
+    }
     if (op) {
         strbuf_puts(&row->cells[1], op->label ? op->label : "");
         if (!words_is_host(op)) {

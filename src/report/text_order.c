@@ -37,6 +37,9 @@ static void add_span(struct strbuf *out, const struct report *report,
 static void add_access(struct strbuf *out, const struct table *table, int op)
 {
     const struct finding *finding = table->finding;
+    if (finding->buffer < 0) {
+        return;
+    }
     if (op == finding->then.op) {
         strbuf_printf(out, "   %s %s", words_verb(table->report, &finding->then),
                       words_buffer(table->report, finding->buffer));

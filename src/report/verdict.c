@@ -145,8 +145,10 @@ static size_t reasons(struct strbuf *out, const struct report *report)
         if (run->exit_signal > 0) {
             say(out, "signal %d ended the program before it had finished its trace",
                 run->exit_signal);
-        } else {
+        } else if (run->has_exit) {
             say(out, "the program ended without finishing its trace (was it killed?)");
+        } else {
+            say(out, "the trace has no end (the program was killed, or the file is cut off)");
         }
     }
     if (run->open_operations > 0) {

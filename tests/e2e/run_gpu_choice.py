@@ -72,6 +72,8 @@ def virtual_environment():
     for words in (["--device", "virtual"], ["--schedule", "lazy"]):
         done = expect(["run", *words, "--", "sh", "-c", SHOW], 67)
         check(done.stdout == f"||{SANITIZER}\n", done.stdout)
+    expect(["run", "--device", "virtual", "--", "sh", "-c", f"true; {cuda_program()}; true"], 67, f"{cuda_program()} was built for a GPU, which this run does not use")
+    expect(["run", "--device", "virtual", "--", "sh", "-c", "true"], 67, "only those that 'streamsan cc' has built")
     done = execute([tool(), "run", "--", "sh", "-c", SHOW], env={**GPU, "STREAMSAN_SANITIZER": "/nowhere"})
     check(done.returncode == 67 and done.stdout == "||/nowhere\n", done.stdout + done.stderr)
 

@@ -206,6 +206,12 @@ def numbers_are_those_of_ids():
     check("'stream #4' (s4)" in text, text)
 
 
+def events_have_no_bytes():
+    """A finding about an event names no accesses of it."""
+    done = execute([TOOL, "check", "--threads", "strict", ROOT / "tests/litmus/L09a-record-and-wait-in-two-threads.litmus"])
+    check(done.returncode == 66 and "record 'event #1'" in done.stderr and " reads " not in done.stderr and "?" not in done.stderr, done.stderr)
+
+
 def verbs_with_options():
     """What the tool itself says: verb -> {option: its argument, or None}."""
     verbs = re.findall(r"^  ([a-z]+) +\S", expect(["--help"], 0).stdout, re.M)
@@ -294,7 +300,7 @@ def installed():
 def main():
     tally = Tally("usability")
     for function in (short_form, printed_entries_make_it_clean, verbs_of_trials, the_folded_one_stays, several_files_and_unused_entries,
-                     counts_so_far_know_none, wrong_files, words_that_are_near, dump_tells_lines, numbers_are_those_of_ids,
+                     counts_so_far_know_none, wrong_files, words_that_are_near, dump_tells_lines, numbers_are_those_of_ids, events_have_no_bytes,
                      manual_tells_all, manual_is_well_formed, completion, completion_of_files, installed):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())

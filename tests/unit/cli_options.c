@@ -8,7 +8,10 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_WORDS 32
 
@@ -189,7 +192,7 @@ static void gpu_options(void **state)
     refused("--kernel= x", NULL, "--kernel takes a pattern");
     refused("--window later x", NULL, "it takes profiler, nvtx:NAME");
     refused("--window nvtx: x", NULL, "it takes profiler, nvtx:NAME");
-    refused("--launch-skip -1 x", NULL, "from 1 to");
+    refused("--launch-skip -1 x", NULL, "from 0 to");
     assert_int_equal(read_words(&options, VERB_RUN, "--launch-skip 0 --launch-count 0", NULL, &err),
                      SSAN_OK);
     assert_int_equal(options.launch_skip + options.launch_count, 0);
@@ -280,6 +283,29 @@ static void letters_and_beginnings(void **state)
     options_finish(&options);
 }
 
+/* Names with something open in them; what can't be filled in is refused. */
+static void names_of_files(void **state)
+{
+    struct options options;
+    struct ssan_error err;
+    char text[64];
+    setenv("SSAN_TEST_RANK", "7", 1);
+    unsetenv("SSAN_TEST_NONE");
+    assert_int_equal(read_words(&options, VERB_RUN,
+                                "--output r-%q{SSAN_TEST_RANK}.%p --trace 100%%.t x", NULL, &err),
+                     SSAN_OK);
+    snprintf(text, sizeof text, "r-7.%d", (int)getpid());
+    assert_string_equal(options.output, text);
+    assert_string_equal(options.trace, "100%.t");
+    options_finish(&options);
+    refused("--output r-%x x", NULL, "--output: '%x' is not known");
+    refused("--output r-% x", NULL, "--output: '%' is not known");
+    refused("--trace %q{SSAN_TEST_NONE} x", NULL,
+            "--trace: %q{SSAN_TEST_NONE}: no such variable is set");
+    refused("--trace %qX x", NULL, "--trace: %q takes a variable");
+    refused("--launch-count x x", NULL, "--launch-count takes a number from 0 to");
+}
+
 static void dump_may_say_standard_output(void **state)
 {
     struct options options;
@@ -327,6 +353,7 @@ int main(void)
         cmocka_unit_test(schedules_are_read),
         cmocka_unit_test(unknown_options),
         cmocka_unit_test(letters_and_beginnings),
+        cmocka_unit_test(names_of_files),
         cmocka_unit_test(dump_may_say_standard_output),
         cmocka_unit_test(no_memory),
     };

@@ -15,6 +15,7 @@ static void clean(struct report *report)
 {
     fixture_losses(report);
     report->run.unsupported_count = report->run.reason_count = 0;
+    report->run.unsupported_at = NULL;
     memset(report->run.lost, 0, sizeof report->run.lost);
     report->run.open_operations = 0;
     report->run.cut = false;
@@ -44,13 +45,28 @@ static void lose_stack(struct report *report)
 static void lose_end(struct report *report)
 {
     report->run.cut = true;
+    report->run.has_exit = true; /* of a run that the tool has seen end */
+}
+static void lose_end_of_file(struct report *report)
+{
+    report->run.cut = true;
+    report->run.has_exit = false;
 }
 static void lose_close(struct report *report)
 {
     report->run.open_operations = 1;
 }
+static const struct place at[] = {{.file = "a.cu", .line = 7}};
+static void lose_call_somewhere(struct report *report)
+{
+    report->run.unsupported = calls;
+    report->run.unsupported_counts = counts;
+    report->run.unsupported_at = at;
+    report->run.unsupported_count = 1;
+}
 static void lose_call(struct report *report)
 {
+    report->run.unsupported_at = NULL;
     report->run.unsupported = calls;
     report->run.unsupported_counts = counts;
     report->run.unsupported_count = 1;
@@ -85,8 +101,10 @@ static const struct {
     {lose_operation, "1 operation record was lost"},
     {lose_stack, "1 host stack was lost"},
     {lose_end, "the program ended without finishing its trace (was it killed?)"},
+    {lose_end_of_file, "the trace has no end (the program was killed, or the file is cut off)"},
     {lose_close, "1 operation never finished"},
     {lose_call, "cudaGraphLaunch (2 calls) is not modelled"},
+    {lose_call_somewhere, "cudaGraphLaunch (2 calls, the first at a.cu:7) is not modelled"},
     {lose_other, "process 7 still runs"},
     {lose_context, "a device fault ended the run early (illegal address"},
     {lose_all_accesses, "accesses were not observed: no patches; "},
