@@ -355,10 +355,11 @@ void fixture_advice(struct report *report)
  * failures. */
 void fixture_errors(struct report *report)
 {
-    struct run_failure *failures = make(report, 2 * sizeof *failures);
+    struct run_failure *failures;
     struct run_info *run = &report->run;
     struct report_op *op;
     handover_tables(report);
+    failures = make(report, 2 * sizeof *failures);
     op = add_op(report, "s1.1", "P1", ROP_KERNEL, 0, at("errors.cu", 20, "scale<<<1, 1>>>(d);"));
     op->name = "scale";
     op = add_op(report, "f1.1", "f1.1", ROP_FAILED, -1, at("errors.cu", 30, NULL));
