@@ -151,7 +151,7 @@ static enum ssan_status check_file(struct judged *judged, const struct spec_file
         how.output = (char *)output;
         how.expected = (char *)expected;
         strbuf_printf(&from, "%s/%s", judged->folder, output);
-        strbuf_printf(&to, "%s/%s", judged->judging->options->plan->folder, expected);
+        strbuf_printf(&to, "%s/sources/%s", judged->judging->options->work, expected);
         if (!seen_file(strbuf_text(&from), strbuf_text(&to), &how, broken, &one)) {
             *good = false;
             begin_reason(why);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RUN_SOURCES       "../../sources"
 #define SOURCE_BYTES_MOST (16u << 20)
 
 /* A run while its commands are written. */
@@ -22,6 +23,7 @@ struct making {
     const struct plan_options *options;
     const struct plan_run *run;
     const char *program; /* NULL: none yet */
+    const char *sources; /* from where the command runs */
     char repeat[16];
     struct ssan_error *err;
 };
@@ -44,6 +46,7 @@ static const char *find_value(const void *self, const char *name, size_t length)
         const char *name, *value;
     } own[] = {{"repeat", making->repeat},
                {"program", making->program},
+               {"sources", making->sources},
                {"folder", making->options->folder}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (strlen(own[i].name) == length && memcmp(own[i].name, name, length) == 0) {
@@ -66,8 +69,11 @@ enum ssan_status contract_plan_expand(struct strbuf *out, const struct contract_
                                       const struct plan_run *run, const char *text,
                                       struct ssan_error *err)
 {
-    struct making making = {
-        .plan = (struct contract_plan *)plan, .options = options, .run = run, .err = err};
+    struct making making = {.plan = (struct contract_plan *)plan,
+                            .options = options,
+                            .run = run,
+                            .sources = RUN_SOURCES,
+                            .err = err};
     snprintf(making.repeat, sizeof making.repeat, "%u", run->repeat);
     return expand_for(out, &making, text, err);
 }
@@ -202,6 +208,7 @@ static enum ssan_status find_build(struct making *making, bool gpu, size_t *inde
     struct plan_build build = {.gpu = gpu};
     struct strbuf folder = {0}, output = {0};
     making->program = "{program}";
+    making->sources = ".";
     enum ssan_status status = write_build(making, gpu, "{program}", &build.plain);
     for (size_t i = 0; i < plan->builds.count && status == SSAN_OK; i++) {
         if (plan->builds.items[i].gpu == gpu &&
@@ -302,13 +309,12 @@ static enum ssan_status add_planted(struct words *words, const struct making *ma
     return status == SSAN_OK ? add_list(words, making, path, &fault->options, NULL) : status;
 }
 
-/* A schedule's file is named relative to the contract. */
+/* A schedule's file beside the contract is copied with its sources. */
 static void add_schedule(struct words *words, const struct making *making, const char *schedule)
 {
-    const bool relative = strncmp(schedule, "file:", 5) == 0 && schedule[5] != '/';
     add(words, "--schedule");
-    if (relative) {
-        add_printed(words, making->plan, "file:%s/%s", making->options->folder, schedule + 5);
+    if (strncmp(schedule, "file:", 5) == 0 && forms_is_below(schedule + 5)) {
+        add_printed(words, making->plan, "file:" RUN_SOURCES "/%s", schedule + 5);
     } else {
         add(words, schedule);
     }
@@ -392,6 +398,7 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     }
     enum ssan_status status = find_build(&making, strcmp(device, "gpu") == 0, &run.build);
     making.program = NULL;
+    making.sources = RUN_SOURCES;
     if (status == SSAN_OK) {
         status = write_run(&making, device, schedule, &run.command);
     }

@@ -101,26 +101,31 @@ static void kill_job(struct pool_job *job)
     }
 }
 
-/* Takes the end of a program that has ended; true when it has. */
+/* Takes the end of a program that has ended; true when it has. What it has left behind is killed
+ * while its number, which is that of its group, can't be another's yet. */
 static bool reap(struct pool_job *job)
 {
+    siginfo_t info = {.si_pid = 0};
     int status;
-    const pid_t got = waitpid(job->pid, &status, WNOHANG);
-    if (got != job->pid && !(got < 0 && errno == ECHILD)) {
+    const bool gone = waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
+    if (gone ? errno == EINTR : info.si_pid != job->pid) {
         return false;
     }
     job->ended = true;
     job->seconds = seconds_since(&job->begun);
-    if (got != job->pid) { /* another part of this process has taken it */
+    if (gone) { /* another part of this process has taken it */
         job->code = 127;
-        job->error = ECHILD;
-    } else if (WIFSIGNALED(status)) {
+        job->error = errno;
+        return true;
+    }
+    kill(-job->pid, SIGKILL);
+    waitpid(job->pid, &status, 0);
+    if (WIFSIGNALED(status)) {
         job->end_signal = WTERMSIG(status);
         job->code = 128 + job->end_signal;
     } else {
         job->code = WEXITSTATUS(status);
     }
-    kill(-job->pid, SIGKILL); /* what it has left behind */
     return true;
 }
 

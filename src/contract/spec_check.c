@@ -21,7 +21,7 @@
 #define REPEATS_MOST 100000
 
 static const char *const own_names[] = {"size",   "slots",   "device", "schedule",
-                                        "repeat", "program", "folder"};
+                                        "repeat", "program", "folder", "sources"};
 
 #define FAIL(checking, path, ...)                                                                  \
     spec_blame((checking)->err, (checking)->spec, (checking)->name, path, __VA_ARGS__)
@@ -53,6 +53,7 @@ static const char *find_known(const void *self, const char *name, size_t length)
         {"schedule", true},
         {"repeat", true},
         {"folder", true},
+        {"sources", true},
         {"program", known->program},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -180,10 +181,16 @@ static enum ssan_status check_device(const struct spec_checking *checking, const
                : FAIL(checking, path, "it takes virtual, virtual:N and gpu, not '%.60s'", text);
 }
 
-static enum ssan_status check_filled(const struct spec_checking *checking, const char *path,
-                                     const char *text, const struct known *known)
+static enum ssan_status check_schedule(const struct spec_checking *checking, const char *path,
+                                       const char *text, const struct known *known)
 {
     (void)known;
+    if (strncmp(text, "file:", 5) == 0 && text[5] != '/' && !forms_is_below(text + 5)) {
+        return FAIL(checking, path,
+                    "'%.100s': a file below the folder of the contract is wanted, without '..', or "
+                    "one that begins with '/'",
+                    text);
+    }
     return text[0] ? SSAN_OK : FAIL(checking, path, "is empty");
 }
 
@@ -231,7 +238,7 @@ static enum ssan_status check_over(const struct spec_checking *checking, const c
     enum ssan_status status = check_list(checking, inside, &over->devices, NULL, check_device);
     snprintf(inside, sizeof inside, "%.200s.schedules", path);
     if (status == SSAN_OK) {
-        status = check_list(checking, inside, &over->schedules, NULL, check_filled);
+        status = check_list(checking, inside, &over->schedules, NULL, check_schedule);
     }
     for (unsigned i = 0; i < over->parameters_count && status == SSAN_OK; i++) {
         const char *name = over->parameters[i].name;

@@ -1,6 +1,8 @@
 /* Folders, copies, and their ends. Errors keep the words of the system, with the path. */
 #include "contract/tree.h"
 
+#include "contract/forms.h"
+
 #include "base/file.h"
 
 #include <errno.h>
@@ -165,6 +167,37 @@ static enum ssan_status take_list(const struct contract_options *options, const 
     return status;
 }
 
+/* The files of schedules that stand beside the contract. */
+static enum ssan_status take_schedules(const struct contract_options *options,
+                                       const struct spec *spec, const char *path,
+                                       const struct spec_list *schedules, struct ssan_error *err)
+{
+    enum ssan_status status = SSAN_OK;
+    for (unsigned i = 0; i < schedules->count && status == SSAN_OK; i++) {
+        char place[96];
+        const char *schedule = schedules->items[i];
+        snprintf(place, sizeof place, "%s[%u]", path, i);
+        if (strncmp(schedule, "file:", 5) == 0 && forms_is_below(schedule + 5)) {
+            status = take_file(options, spec, place, schedule + 5, err);
+        }
+    }
+    return status;
+}
+
+static enum ssan_status take_all_schedules(const struct contract_options *options,
+                                           const struct spec *spec, struct ssan_error *err)
+{
+    const struct spec_contract *contract = spec->contract;
+    enum ssan_status status =
+        take_schedules(options, spec, "matrix.schedules", &contract->matrix.over.schedules, err);
+    for (unsigned i = 0; i < contract->faults_count && status == SSAN_OK; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "faults[%u].schedules", i);
+        status = take_schedules(options, spec, path, &contract->faults[i].over.schedules, err);
+    }
+    return status;
+}
+
 /* The files that outputs are compared with, for every run without a fault. */
 static enum ssan_status take_expected(const struct contract_options *options,
                                       const struct spec *spec, const struct contract_plan *plan,
@@ -208,6 +241,9 @@ enum ssan_status tree_fill(const struct contract_options *options, const struct 
     }
     if (status == SSAN_OK) {
         status = take_list(options, spec, "build.files", &build->files, err);
+    }
+    if (status == SSAN_OK) {
+        status = take_all_schedules(options, spec, err);
     }
     if (status == SSAN_OK) {
         status = take_expected(options, spec, plan, err);

@@ -18,6 +18,7 @@ import time
 
 import jsonschema
 
+import precompiled
 from harness import ROOT, TOOL, Skip, Tally, check, execute, only_argument, started, wants_all, work_folder
 
 SCHEMA = json.loads((ROOT / "docs/contract.schema.json").read_text(encoding="utf-8"))
@@ -64,7 +65,7 @@ def refused(path, *texts, code=65):
 
 
 def shipped(example):
-    result, _ = carry_out(ROOT / f"examples/{example}/contract.yaml")
+    result, _ = carry_out(ROOT / f"examples/{example}/contract.yaml", env=precompiled.environment(TOOL, "-g", "-O2"))
     check(result["state"] == "holds" and result["summary"]["faults_caught"] == len(result["faults"]) > 5, str(result["summary"]))
     sizes = {run["parameters"]["size"] for run in result["runs"] if run["fault"] is None}
     check(sizes == {"1", "257", "4096", "4097"}, str(sizes))
@@ -78,7 +79,7 @@ def template():
     (folder / "handover.cu").write_text(source, encoding="utf-8")
     done = execute([TOOL, "contract", "--template"])
     (folder / "contract.yaml").write_text(done.stdout.replace("[1, 257, 4096, 4097]", "[257]"), encoding="utf-8")
-    result, _ = carry_out(folder / "contract.yaml")
+    result, _ = carry_out(folder / "contract.yaml", env=precompiled.environment(TOOL, "-g", "-O2", "-DCOUNT=1"))
     check(result["state"] == "holds" and result["summary"]["faults_caught"] == 3, str(result))
 
 
@@ -463,6 +464,28 @@ def full_disk():
     check("MANIFEST" not in done.stdout, done.stdout)
 
 
+def files_reach_the_program():
+    """{sources} leads to the copies; a schedule's file is one of them, and stands in the evidence."""
+    path = contract("reach", build={"command": ["cp", "prog.sh", "{program}"], "files": ["prog.sh", "data/in.txt"]},
+                    run={"arguments": ["$(cat {sources}/data/in.txt)"]}, matrix={"schedules": ["file:orders/late"]},
+                    expect={"verdict": "any"})
+    (path.parent / "prog.sh").write_text("#!/bin/sh\neval \"echo read=$1\"\n", encoding="utf-8")
+    (path.parent / "data").mkdir()
+    (path.parent / "data/in.txt").write_text("42", encoding="utf-8")
+    (path.parent / "orders").mkdir()
+    (path.parent / "orders/late").write_text("streamsan-schedule 1\npolicy lazy\n", encoding="utf-8")
+    spec = json.loads(path.read_text(encoding="utf-8"))
+    spec["expect"]["values"] = [{"key": "read", "equals": "42"}]
+    path.write_text(json.dumps(spec), encoding="utf-8")
+    folder = pathlib.Path(WORK.name) / "reach-evidence"
+    result, _ = carry_out(path, "--evidence", str(folder))
+    check("file:../../sources/orders/late" in result["runs"][0]["command"], str(result["runs"][0]))
+    record = json.loads((folder / "runs/0001/run.json").read_text(encoding="utf-8"))
+    check(set(record["sources"]) == {"sources/prog.sh", "sources/data/in.txt", "sources/orders/late"}, str(record["sources"]))
+    check(json.loads((folder / "runs/0001/report.json").read_text(encoding="utf-8"))["run"]["schedule"] != "eager", "the schedule is used")
+    verify(folder, 0)
+
+
 def jobs():
     path = contract("jobs", matrix={"sizes": [str(n) for n in range(12)]})
     for number in ("1", "3", "64"):
@@ -486,10 +509,10 @@ def main():
     with contextlib.ExitStack() as stack:
         WORK = work_folder("contract")
         stack.enter_context(WORK)
-        for example in ("handover", "slots") if wants_all() else ("handover",):
+        for example in ("handover", "slots"):
             tally.case(f"shipped {example}", shipped, example)
         for function in (template, holds_and_breaks, values, files, faults, parts_that_do_not_run, environment_is_its_own, matrices, wrong_specs, schema_agrees,
-                         ends_early, evidence, every_byte_counts, every_byte_of_the_manifest, nothing_half_claimed, full_disk, jobs, other_device):
+                         ends_early, evidence, every_byte_counts, every_byte_of_the_manifest, nothing_half_claimed, full_disk, files_reach_the_program, jobs, other_device):
             tally.case(function.__name__.replace("_", " "), function)
         return tally.finish(only_argument())
 
