@@ -139,7 +139,7 @@ def mutants(tally, archive):
 
 def one_exploration(shape):
     args = words(jobs=2, elems=1, **shape)
-    report = execute([TOOL, "explore", "--threads", "strict", "--", program(), *args], timeout=120)
+    report = execute([TOOL, "explore", "--threads", "strict", "--time", "300", "--", program(), *args], timeout=400)
     check(report.returncode == 0, f"{' '.join(args)}: exit {report.returncode}\n{report.stderr}")
     print(f"pipeline explore: {' '.join(args)}: " + next(line for line in report.stderr.splitlines() if line.startswith("explore:")))
 

@@ -1,5 +1,5 @@
 /* The pipeline library against its bounds, all in one run (pipeline [--smoke] [--mib N,...]
- * [--rounds N] [--slots N] [--weight F] [--blocking]):
+ * [--rounds N] [--slots N] [--weight F] [--round-s F] [--blocking]):
  *
  *   slowest  the slowest stage alone: upload, compute or way out, back to back on one stream
  *   bare     the library's CUDA calls, issued by one thread without the library
@@ -8,8 +8,10 @@
  *
  * and the host's time for one batch: of the bare calls, of acquire, submit, take and release. A way
  * is host (copied out) or peer (to a buffer of the last device, the same one if there is one only).
- * Compute is made `weight` times as long as the slower copy, so that the bound is one stage that
- * shares nothing with the others; 0 leaves it as short as it is. All figures are medians of the
+ * Compute is made `weight` times as long as the slower copy (default 4, as in training), so that the
+ * bound is one stage that shares nothing with the others; 0 leaves it as short as it is. Then the
+ * copies are the slowest, and share the bus. Filling and emptying the ring counts: two copies in
+ * --round-s seconds (default 0.4). All figures are medians of the
  * rounds; rounds take turns, so that a change of clock meets all.
  *
  * Builds with nvcc (-lstreamsan-pipeline) and with streamsan cc; --smoke is for the virtual device,
@@ -31,7 +33,7 @@
 static struct {
     std::vector<double> mib = {1, 64};
     int rounds = 9, slots = 8, smoke = 0, blocking = 0;
-    double weight = 1.5, round_s = 0.25;
+    double weight = 4, round_s = 0.4;
 } given;
 
 static void check(cudaError_t error, const char *what)
@@ -434,12 +436,14 @@ static void read_words(int argc, char **argv)
                 given.mib.push_back(std::atof(at));
             }
             i++;
-        } else if (word == "--rounds" || word == "--slots" || word == "--weight") {
-            (word == "--weight" ? given.weight : (word == "--slots" ? given.slots : given.rounds) = std::atoi(value));
-            given.weight = word == "--weight" ? std::atof(value) : given.weight;
+        } else if (word == "--rounds" || word == "--slots") {
+            (word == "--slots" ? given.slots : given.rounds) = std::max(1, std::atoi(value));
+            i++;
+        } else if (word == "--weight" || word == "--round-s") {
+            (word == "--weight" ? given.weight : given.round_s) = std::atof(value);
             i++;
         } else {
-            std::fprintf(stderr, "pipeline [--smoke] [--mib N,...] [--rounds N] [--slots N] [--weight F] [--blocking]\n");
+            std::fprintf(stderr, "pipeline [--smoke] [--mib N,...] [--rounds N] [--slots N] [--weight F] [--round-s F] [--blocking]\n");
             std::exit(64);
         }
     }
@@ -450,8 +454,8 @@ int main(int argc, char **argv)
     int devices = 0;
     read_words(argc, argv);
     OK(cudaGetDeviceCount(&devices));
-    std::printf("us a batch, medians of %d rounds; %d slots, %d devices%s\n", given.rounds, given.slots, devices,
-                given.blocking ? ", publisher sleeps" : "");
+    std::printf("us a batch, medians of %d rounds; %d slots, %d devices, compute at least %g copies%s\n", given.rounds, given.slots, devices,
+                given.weight, given.blocking ? ", publisher sleeps" : "");
     std::printf("%-4s %7s  %8s %8s %8s  %-7s  %8s %8s %8s  %9s %9s  %6s %6s %6s\n", "way", "MiB", "upload", "compute", "out", "slowest", "bare",
                 "unsafe", "safe", "of bound", "of unsafe", "host:", "safe", "more");
     for (bool peer : {false, true}) {
