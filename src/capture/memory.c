@@ -97,6 +97,16 @@ bool memory_find(uint64_t address, struct memory_block *block)
     return memory_next(address, block) && block->address <= address;
 }
 
+void memory_span(uint64_t *begin, uint64_t *end)
+{
+    pthread_rwlock_rdlock(&memory.lock);
+    size_t count = memory.blocks.count;
+    const struct memory_block *last = count ? &memory.blocks.items[count - 1] : NULL;
+    *begin = last ? memory.blocks.items[0].address : 0;
+    *end = last ? last->address + last->size : 0;
+    pthread_rwlock_unlock(&memory.lock);
+}
+
 uint64_t memory_epoch(void)
 {
     return atomic_load_explicit(&memory.epoch, memory_order_relaxed);

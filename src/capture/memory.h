@@ -28,6 +28,8 @@ bool memory_remove(uint64_t address, struct memory_block *block);
 bool memory_find(uint64_t address, struct memory_block *block);
 /* The first live block that ends behind `address`, in order of addresses. */
 bool memory_next(uint64_t address, struct memory_block *block);
+/* All live blocks lie in [*begin, *end); both 0 without any. */
+void memory_span(uint64_t *begin, uint64_t *end);
 /* Raised at each change of the map. */
 uint64_t memory_epoch(void);
 /* In a forked child: nobody holds the lock. */

@@ -371,6 +371,9 @@ static void wait_for_growth(struct pool *pool, bool (*is_waited_for)(struct pool
         contexts_hurry();
         pool_wait(pool, WAIT_MS);
     }
+    if (is_waited_for(pool)) {
+        growth_give_up(pool);
+    }
 }
 
 /* Until there is room again, for a limited time. */
@@ -411,7 +414,6 @@ void observe_before_alloc(CUcontext context, uint64_t bytes)
             borrow_end();
         }
         wait_for_growth(pool, growth_has_to_shrink);
-        growth_give_up(pool);
     }
     contexts_release(pool);
 }

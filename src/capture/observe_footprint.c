@@ -99,16 +99,23 @@ struct observe_arguments observe_arguments_find(void)
     return found;
 }
 
+/* Most words are numbers that lie far from all blocks: those cost no look-up. */
+struct scan {
+    uint64_t begin, end; /* of all blocks */
+    observe_take_operand *take;
+    void *self;
+};
+
 /* Calls take(self, address, end) for each aligned word that is an address in a live block, which
  * ends at `end`. */
-static void scan(const unsigned char *bytes, size_t size, observe_take_operand *take, void *self)
+static void scan_words(const struct scan *scan, const unsigned char *bytes, size_t size)
 {
     for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint32_t)) {
         uint64_t word;
         struct memory_block block;
         memcpy(&word, bytes + at, sizeof word);
-        if (memory_find(word, &block)) {
-            take(self, word, block.address + block.size);
+        if (word >= scan->begin && word < scan->end && memory_find(word, &block)) {
+            scan->take(scan->self, word, block.address + block.size);
         }
     }
 }
@@ -119,8 +126,10 @@ bool observe_operands_each(const struct observed_kernel *kernel,
 {
     const struct observe_parameter *parameters =
         __atomic_load_n(&kernel->parameters, __ATOMIC_ACQUIRE);
+    struct scan scan = {.take = take, .self = self};
+    memory_span(&scan.begin, &scan.end);
     if (arguments->bytes) {
-        scan(arguments->bytes, arguments->byte_count, take, self);
+        scan_words(&scan, arguments->bytes, arguments->byte_count);
         return true;
     }
     if (!parameters || (kernel->parameter_count > 0 && !arguments->arguments)) {
@@ -128,7 +137,7 @@ bool observe_operands_each(const struct observed_kernel *kernel,
     }
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
         if (arguments->arguments[i]) {
-            scan(arguments->arguments[i], parameters[i].size, take, self);
+            scan_words(&scan, arguments->arguments[i], parameters[i].size);
         }
     }
     return true;

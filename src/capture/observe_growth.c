@@ -147,5 +147,9 @@ void growth_give_up(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->wants_release = false;
+    if (pool->wanted_pages > 0) {
+        pool->wanted_pages = 0;
+        pool->calm_until_ms = pool_now_ms() + PAUSE_MS;
+    }
     pthread_mutex_unlock(&pool->lock);
 }

@@ -19,7 +19,7 @@ bool growth_is_wanted(struct pool *pool);
 bool growth_before_alloc(struct pool *pool, uint64_t bytes);
 /* Whether it has not yet. Any thread. */
 bool growth_has_to_shrink(struct pool *pool);
-/* Nobody waits for that any longer. */
+/* Nobody waits any longer for what was asked, and nothing is asked for a while. */
 void growth_give_up(struct pool *pool);
 
 #endif

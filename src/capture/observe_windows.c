@@ -123,7 +123,7 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     uint32_t index;
     struct patch_launch *record = template_of(pool, user, &index);
     struct pool_launch *launch = &pool->launches[index];
-    const size_t from = offsetof(struct patch_launch, window_count);
+    const size_t from = offsetof(struct patch_launch, index); /* as it is there; whole words */
     if (plan->count == 0) {
         return;
     }

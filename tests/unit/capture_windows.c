@@ -295,6 +295,11 @@ static void shrinking(void **state)
     growth_run(pool, NULL);
     growth_give_up(pool);
     assert_false(growth_has_to_shrink(pool));
+    pool->wanted_pages = 1;
+    assert_true(growth_is_wanted(pool));
+    growth_give_up(pool); /* the thread is held up: not asked again at each launch */
+    pool->wanted_pages = 1;
+    assert_false(growth_is_wanted(pool));
     close_pool(pool);
 }
 
