@@ -81,6 +81,7 @@ struct call {
 struct unasked {
     struct actor *launch; /* one reference */
     bool behind_join;     /* the thread has joined something since */
+    bool excused;         /* it was given another error since: it may be about to stop for that */
 };
 
 struct thread {

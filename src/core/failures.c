@@ -3,7 +3,8 @@
  * Two checks. A launch by launch syntax that failed returns its error to nobody, so only a question
  * of its thread for the last error shows it: before the next join, as R-ERR-6 has it, behind that
  * (advice: what the join let the host read was stale), or never (an error, known at the end of the
- * program). And a sticky error: what the program does with a return code is not seen, but a thread
+ * program; not where the thread was given another error before it came to a join, and so may have
+ * stopped). And a sticky error: what the program does with a return code is not seen, but a thread
  * that was given the error, asks for nothing and submits more work, which can only fail, has passed
  * it over: possible, a warning. Cost: an actor for each launch that failed and was not asked for; a
  * thread's count ends at UNASKED_MOST. */
@@ -82,6 +83,9 @@ enum ssan_status on_failed(struct engine *engine, const struct ssan_ev_failed *e
     if (!thread || !order_host(&engine->order, event->thread)) {
         return engine_refuse(engine, err, "thread", event->thread);
     }
+    for (size_t i = 0; event->discarded == 0 && i < thread->unasked.count; i++) {
+        thread->unasked.items[i].excused |= !thread->unasked.items[i].behind_join;
+    }
     bool launch = event->does == SSAN_call_kind_LAUNCH && event->discarded != 0;
     bool earlier = event->error_of == SSAN_error_of_EARLIER;
     if (!earlier && !launch) {
@@ -135,7 +139,10 @@ void failures_exit(struct engine *engine)
     for (size_t i = 0; i < engine->threads.count; i++) {
         struct thread *thread = &engine->threads.items[i];
         for (size_t k = 0; k < thread->unasked.count; k++) {
-            tell_unasked(engine, &thread->unasked.items[k], SEVERITY_ERROR);
+            const struct unasked *unasked = &thread->unasked.items[k];
+            if (unasked->behind_join || !unasked->excused) {
+                tell_unasked(engine, unasked, SEVERITY_ERROR);
+            }
         }
     }
 }

@@ -18,13 +18,15 @@ static bool joins(const struct ssan_event *event, uint32_t thread)
 static void judge_launch(struct oracle *oracle, const struct tape *tape, size_t i)
 {
     const struct ssan_ev_failed *failed = &tape->events.items[i].failed;
-    bool joined = false, asked = false;
+    bool joined = false, asked = false, excused = false;
     for (size_t k = i + 1; k < tape->events.count && !asked; k++) {
         const struct ssan_event *event = &tape->events.items[k];
         asked = event->kind == SSAN_EV_asked && event->asked.thread == failed->thread;
+        excused |= event->kind == SSAN_EV_failed && event->failed.thread == failed->thread &&
+                   !event->failed.discarded;
         joined |= joins(event, failed->thread);
     }
-    if (i < oracle->fault_position && (asked ? joined : oracle->exited)) {
+    if (i < oracle->fault_position && (asked ? joined : oracle->exited && (joined || !excused))) {
         struct oracle_fault fault = {.check = ORACLE_UNCHECKED_LAUNCH,
                                      .first = SIZE_MAX,
                                      .then = SIZE_MAX,
