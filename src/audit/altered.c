@@ -60,6 +60,20 @@ static uint32_t stream_of(struct altered *altered, struct ssan_event *event, uin
     return own ? (uint32_t)*own : add_stream(altered, event, known->context, thread, site);
 }
 
+/* Puts a stream into a context of its own on the same device: the creation is held behind the event
+ * that says so. */
+static void move_apart(struct altered *altered, struct ssan_event *event)
+{
+    struct ssan_ev_stream_create *create = &event->stream_create;
+    const uint64_t *told = map_find(&altered->devices, create->context);
+    const uint32_t device = told ? (uint32_t)*told : create->context - 1;
+    create->context += APART;
+    altered->held = *event;
+    altered->has_held = true;
+    *event = (struct ssan_event){.kind = SSAN_EV_context,
+                                 .context = {altered->held.stream_create.context, device}};
+}
+
 static void on_stream_create(struct altered *altered, struct ssan_event *event)
 {
     struct ssan_ev_stream_create *create = &event->stream_create;
@@ -83,11 +97,11 @@ static void on_stream_create(struct altered *altered, struct ssan_event *event)
     const bool unblocks =
         (create->flavour == SSAN_stream_flavour_BLOCKING && (altered->what & ALTER_NON_BLOCKING)) ||
         (create->flavour == SSAN_stream_flavour_LEGACY && (altered->what & ALTER_NO_LEGACY));
-    if (stream.legacy && (altered->what & ALTER_LEGACY_APART) && create->context < APART) {
-        create->context += APART;
-    }
     if (unblocks) {
         create->flavour = SSAN_stream_flavour_NON_BLOCKING;
+    }
+    if (stream.legacy && (altered->what & ALTER_LEGACY_APART) && create->context < APART) {
+        move_apart(altered, event);
     }
 }
 
@@ -139,6 +153,10 @@ static void alter(struct altered *altered, struct ssan_event *event)
 {
     const struct altered_stream *stream;
     switch (event->kind) {
+    case SSAN_EV_context:
+        altered->failed |=
+            !map_set(&altered->devices, event->context.context, event->context.device);
+        break;
     case SSAN_EV_stream_create:
         on_stream_create(altered, event);
         break;
@@ -196,6 +214,7 @@ static void reset(struct altered *altered)
 {
     map_finish(&altered->per_thread);
     map_finish(&altered->dropped);
+    map_finish(&altered->devices);
     VEC_FREE(&altered->streams);
     VEC_FREE(&altered->syncs);
     altered->last_stream = 0;

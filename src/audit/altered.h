@@ -34,6 +34,7 @@ struct altered {
     unsigned what;                      /* of enum alteration */
     const struct map *blocking;         /* op -> 1; borrowed */
     VEC(struct altered_stream) streams; /* by id of the inner trace; [0] unused */
+    struct map devices;                 /* by context, where the trace names it */
     struct map per_thread;              /* context << 32 | thread -> stream of the given trace */
     struct map dropped;                 /* syncs of the inner trace that are left out */
     VEC(uint64_t) syncs;                /* by inner id: id given */

@@ -35,6 +35,12 @@ void *mem_resize(void *old, size_t count, size_t size_bytes)
     return realloc(old, total ? total : 1);
 }
 
+void *mem_shrink(void *old, size_t size_total_bytes)
+{
+    void *less = realloc(old, size_total_bytes);
+    return less ? less : old;
+}
+
 void mem_free(void *ptr)
 {
     free(ptr);

@@ -14,6 +14,10 @@ void *mem_zalloc(size_t count, size_t size_bytes);
 /* Array of `count` elements of `size_bytes`; NULL on overflow or lack of memory, the old block then
  * stays. */
 void *mem_resize(void *old, size_t count, size_t size_bytes);
+/* Gives the end of an array back; never NULL: where that can't be done the block stays as it is. No
+ * allocation, and never made to fail. `size_total_bytes` is at least 1 and at most what `old` has.
+ */
+void *mem_shrink(void *old, size_t size_total_bytes);
 void mem_free(void *ptr);
 /* NUL-terminated copy of `length` bytes; NULL when out of memory. */
 char *mem_strndup(const char *text, size_t length);

@@ -38,7 +38,7 @@ void on_event(uint32_t id, const struct sanitizer_event_data *data)
     emit_lock();
     switch (id) {
     case SANITIZER_EVENT_CREATED:
-        handles_add_event(data->event, creation_flags(thread), caller);
+        handles_add_event(data->event, data->context, creation_flags(thread), caller);
         break;
     case SANITIZER_EVENT_DESTROYED:
         handles_remove_event(data->event, caller);

@@ -74,7 +74,7 @@ void resource_context(CUcontext context)
     }
 }
 
-static void on_context(uint32_t id, CUcontext context)
+static void on_context(uint32_t id, CUcontext context, CUdevice device)
 {
     struct thread *thread = calls_thread();
     if (id == SANITIZER_CONTEXT_CREATION_STARTING) {
@@ -82,6 +82,9 @@ static void on_context(uint32_t id, CUcontext context)
     } else if (id == SANITIZER_CONTEXT_CREATION_FINISHED) {
         thread->makes_context = false;
         find_legacy(context);
+        emit_lock();
+        handles_tell_device(context, device);
+        emit_unlock();
         observe_context(context);
     } else if (id == SANITIZER_CONTEXT_DESTROY_STARTING) {
         observe_context_end(context);
@@ -235,13 +238,15 @@ static void on_free(const struct sanitizer_memory_data *data)
 
 void on_resource(uint32_t id, const void *data)
 {
+    struct sanitizer_context_data context;
     struct sanitizer_stream_data stream;
     switch (id) {
     case SANITIZER_CONTEXT_CREATION_STARTING:
     case SANITIZER_CONTEXT_CREATION_FINISHED:
     case SANITIZER_CONTEXT_DESTROY_STARTING:
     case SANITIZER_CONTEXT_DESTROY_FINISHED:
-        on_context(id, sanitizer_context_data(&capture_api, data).context);
+        context = sanitizer_context_data(&capture_api, data);
+        on_context(id, context.context, context.device);
         break;
     case SANITIZER_STREAM_CREATED:
     case SANITIZER_STREAM_DESTROY_STARTING:

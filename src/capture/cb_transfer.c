@@ -4,6 +4,7 @@
 #include "capture/dispatch.h"
 
 #include "capture/emit.h"
+#include "capture/memory.h"
 
 #include <string.h>
 
@@ -72,6 +73,19 @@ static void find_planes(const struct thread *thread, struct box *source, struct 
     destination->plane_pitch = destination->pitch * destination_rows;
 }
 
+/* Whether the trace knows the address as device memory of that context: of two such operands the
+ * analysis sees that a copy is between contexts, and what it orders (R-COPY-14, R-COPY-15). */
+static bool is_in(uint64_t address, CUcontext context)
+{
+    struct memory_block block;
+    bool is_known;
+    emit_lock();
+    is_known = memory_find(address, &block) && block.memory == SSAN_memory_DEVICE &&
+               block.context == handles_find_context(context);
+    emit_unlock();
+    return is_known;
+}
+
 static bool is_default_stream(struct sanitizer_stream *handle)
 {
     bool is_default;
@@ -104,10 +118,9 @@ void on_memcpy(const struct sanitizer_memcpy_data *data)
     op.dst_pitch = op.height > 1 ? data->destination_pitch : 0;
     op.src_pitch = op.height > 1 ? data->source_pitch : 0;
     id = put(thread, &op, data->is_async, data->api_context, data->api_stream, data->api_handle);
-    if (data->source_context != data->destination_context &&
-        (!data->is_async || is_default_stream(data->api_handle))) {
-        /* R-COPY-14: it orders both devices; on a stream of the program's own it is an item like
-         * others (R-COPY-15) */
+    if (data->source_context != data->destination_context && is_default_stream(data->api_handle) &&
+        !(is_in(data->source, data->source_context) &&
+          is_in(data->destination, data->destination_context))) {
         emit_unsupported(calls_name(thread), thread->id, op.site);
     }
     if (id) {

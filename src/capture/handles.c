@@ -75,6 +75,16 @@ bool handles_lacks_legacy(CUcontext context)
     return id && !tables.contexts.items[id - 1].legacy;
 }
 
+void handles_tell_device(CUcontext context, CUdevice device)
+{
+    struct ssan_event event = {.kind = SSAN_EV_context};
+    uint32_t id = handles_context(context);
+    if (device >= 0 && id != (uint32_t)device + 1) {
+        event.context = (struct ssan_ev_context){id, (uint32_t)device};
+        emit_put(&event);
+    }
+}
+
 void handles_remove_context(CUcontext context)
 {
     for (size_t i = 0; i < tables.contexts.count; i++) {
@@ -307,7 +317,7 @@ bool handles_is_capturing(void)
     return tables.captures > 0;
 }
 
-void handles_add_event(CUevent event, unsigned flags, struct caller caller)
+void handles_add_event(CUevent event, CUcontext context, unsigned flags, struct caller caller)
 {
     struct ssan_event out = {.kind = SSAN_EV_event_create};
     struct event_facts facts = {.id = (uint32_t)tables.events.count + 1};
@@ -315,7 +325,8 @@ void handles_add_event(CUevent event, unsigned flags, struct caller caller)
         tell_lost();
         return;
     }
-    out.event_create = (struct ssan_ev_event_create){facts.id, flags, caller.thread, caller.site};
+    out.event_create = (struct ssan_ev_event_create){
+        facts.id, context ? handles_context(context) : 0, flags, caller.thread, caller.site};
     emit_put(&out);
 }
 
@@ -340,7 +351,7 @@ struct event_facts *handles_event(CUevent event, struct caller caller)
 {
     struct event_facts *facts = handles_find_event(event);
     if (!facts) {
-        handles_add_event(event, 0, caller);
+        handles_add_event(event, NULL, 0, caller);
         facts = handles_find_event(event);
     }
     return facts;

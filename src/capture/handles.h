@@ -26,6 +26,8 @@ struct event_facts {
 
 /* A context begins; `legacy` is its legacy default stream, NULL: not known yet. */
 void handles_add_context(CUcontext context, struct sanitizer_stream *legacy);
+/* The device of a context that begins, where it is not the one that its id says. */
+void handles_tell_device(CUcontext context, CUdevice device);
 bool handles_lacks_legacy(CUcontext context);
 void handles_remove_context(CUcontext context);
 /* The id of a context, made when it is new. NULL: the first one. */
@@ -54,7 +56,8 @@ bool handles_next_stream(size_t *cursor, CUcontext *context, struct sanitizer_st
 void handles_capture(bool begins);
 bool handles_is_capturing(void);
 
-void handles_add_event(CUevent event, unsigned flags, struct caller caller);
+/* `context`: of the event; NULL: not known. */
+void handles_add_event(CUevent event, CUcontext context, unsigned flags, struct caller caller);
 void handles_remove_event(CUevent event, struct caller caller);
 /* Made when it is new (it came from another process). Valid while the lock is held; NULL without
  * memory. */

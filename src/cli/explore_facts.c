@@ -182,6 +182,7 @@ bool explore_facts_fill(struct explore_facts *facts, const struct search *search
                 ? schedule_of(&search->torn_plan, search->torn_number, options, arena, err)
                 : NULL,
         .keeps = options->keep || options->output,
+        .device = options->devices_word,
         .command = (const char *const *)options->arguments,
         .groups = groups,
         .group_count = fine ? count : 0,

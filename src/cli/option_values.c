@@ -315,11 +315,13 @@ static error_t take_device(struct reading *reading, int key, const char *word)
     int value = 0;
     error_t error;
     options->devices = 0;
+    options->devices_word = NULL;
     if (strncmp(word, several, sizeof several - 1) != 0) {
         error = take_word(reading, key, word, &value);
         options->device = error ? options->device : (enum option_device)value;
         return error;
     }
+    options->devices_word = word;
     word += sizeof several - 1;
     count = strtoul(word, &end, 10);
     if (*word < '0' || *word > '9' || *end || count < 1 || count > CONTROL_MOST_DEVICES) {

@@ -40,6 +40,7 @@ struct option_kernel {
 struct options {
     enum option_device device;
     unsigned devices;           /* virtual ones; 0: not said, which is one */
+    const char *devices_word;   /* what --device got where it says how many; else NULL */
     const char *virtual_option; /* of the command line, that only the virtual device knows; NULL */
     const char *gpu_option;     /* the same for the GPU */
     enum ssan_accesses accesses;

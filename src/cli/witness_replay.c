@@ -263,7 +263,7 @@ static const char *const *command(struct report *report, const struct options *o
     static const char *const begin[] = {"streamsan", "run", "--schedule"};
     size_t count = (size_t)options->argument_count, used = 0, i;
     size_t added = 2 * (options->ignore.count + options->serialize.count + options->fail.count);
-    const char **all = arena_alloc(&report->arena, (count + added + 6) * sizeof *all);
+    const char **all = arena_alloc(&report->arena, (count + added + 8) * sizeof *all);
     if (!all) {
         return NULL;
     }
@@ -271,6 +271,8 @@ static const char *const *command(struct report *report, const struct options *o
         all[used++] = begin[i];
     }
     all[used++] = arena_strdup(&report->arena, words);
+    used =
+        add_options(all, used, "--device", &options->devices_word, options->devices_word != NULL);
     if (!is_file) {
         used = add_options(all, used, "--ignore", options->ignore.items, options->ignore.count);
         used = add_options(all, used, "--serialize", options->serialize.items,

@@ -50,11 +50,8 @@ static void shrink(struct bytes *set)
         set->room = 0;
         return;
     }
-    struct piece *many = mem_resize(set->many, set->count, sizeof(struct piece));
-    if (many) {
-        set->many = many;
-        set->room = set->count;
-    }
+    set->many = mem_shrink(set->many, set->count * sizeof(struct piece));
+    set->room = set->count;
 }
 
 static bool push(struct bytes *set, struct piece piece)

@@ -70,6 +70,7 @@ static bool fill_run(struct report *report, const struct history *history)
 {
     struct run_info *run = &report->run;
     struct arena *arena = &report->arena;
+    report->device_count = history_count_devices(history);
     const char **command = arena_alloc(arena, (history->command.count + 1) * sizeof *command);
     const char **names = arena_alloc(arena, (history->unsupported.count + 1) * sizeof *names);
     uint64_t *counts = arena_alloc(arena, (history->unsupported.count + 1) * sizeof *counts);
@@ -181,7 +182,8 @@ static bool explain_works(struct explainer *explainer)
     struct report *report = explainer->report;
     struct checker *checker = &explainer->checker;
     const struct history *history = &explainer->history;
-    struct fix_maker maker = {.history = history, .arena = &report->arena};
+    struct fix_maker maker = {
+        .history = history, .arena = &report->arena, .devices = history_count_devices(history)};
     struct map equals = {0};
     bool ok = true;
     explainer->ids =

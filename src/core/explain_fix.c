@@ -168,6 +168,7 @@ static void propose_move_record(struct fix_job *job, uint32_t record, uint32_t w
 {
     const size_t behind = call_behind(job, job->p_call);
     if (record == HISTORY_NONE || wait == HISTORY_NONE || behind == HISTORY_NONE ||
+        (job->apart && fix_is_default(job)) ||
         job->history->calls.items[behind].position > job->history->items.items[wait].position) {
         return;
     }
@@ -191,7 +192,10 @@ static void propose_move_record(struct fix_job *job, uint32_t record, uint32_t w
 /* The event that C waits for is recorded before c, and then waited for. */
 static void propose_record_and_wait_known(struct fix_job *job, uint32_t wait)
 {
-    struct proposal *proposal = wait == HISTORY_NONE ? NULL : fix_begin(job, FIX_RECORD_WAIT);
+    if (wait == HISTORY_NONE || (job->apart && !fix_is_event_of_p(job, wait))) {
+        return;
+    }
+    struct proposal *proposal = fix_begin(job, FIX_RECORD_WAIT);
     if (!proposal) {
         return;
     }
@@ -243,13 +247,14 @@ static const char *new_name(struct fix_job *job)
     }
 }
 
-/* A call once passed, in the function of c, above both places: where the streams are made. Else
- * `fallback`. */
+/* A call once passed, in the function of c, above both places: where the streams are made (that of
+ * P alone, where devices differ: an event is of the device that is current then). Else `fallback`.
+ */
 static size_t declaring_call(const struct fix_job *job, size_t fallback)
 {
     const uint32_t streams[] = {job->c->stream, job->p->stream};
     const struct place c = fix_call_place(job, job->c_call), first = fix_call_place(job, fallback);
-    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+    for (size_t i = job->apart ? 1 : 0; i < sizeof streams / sizeof *streams; i++) {
         size_t passes;
         const struct hist_stream *stream = &job->history->streams.items[streams[i]];
         const size_t call = history_call_at(job->history, stream->position);
@@ -264,7 +269,8 @@ static size_t declaring_call(const struct fix_job *job, size_t fallback)
     return fallback;
 }
 
-/* A new event, recorded before the place of `record_call` and waited for before c. */
+/* A new event, recorded before the place of `record_call` and waited for before c. Where their
+ * devices differ that place is c's own, whose device is known. */
 static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t record_call)
 {
     struct proposal *proposal = record_call == HISTORY_NONE ? NULL : fix_begin(job, kind);
@@ -273,6 +279,7 @@ static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t re
     }
     const char *name = new_name(job);
     const size_t declaring = declaring_call(job, record_call);
+    const bool switches = job->apart && (declaring == record_call || fix_is_default(job));
     struct strbuf declare = {0}, create = {0}, record = {0}, wait = {0};
     const struct place there = fix_call_place(job, declaring),
                        here = fix_call_place(job, job->c_call),
@@ -282,10 +289,20 @@ static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t re
     words_record(&record, &recording, fix_p_stream(job, proposal, record_call), name);
     words_wait(&wait, &here, c_stream(job, proposal), name);
     fix_insert(job, proposal, declaring, fix_keep(job, &declare));
+    if (switches && declaring == record_call) {
+        fix_set_device(job, proposal, job->p->stream, record_call);
+    }
     if (create.length > 0) {
         fix_insert(job, proposal, declaring, fix_keep(job, &create));
     }
+    if (switches && declaring != record_call) {
+        fix_set_device(job, proposal, job->p->stream, record_call);
+    }
     fix_insert(job, proposal, record_call, fix_keep(job, &record));
+    if (switches) {
+        fix_set_device(job, proposal, job->c->stream, record_call);
+        proposal->borrowed |= !fix_knows_current(job); /* another one may have been current */
+    }
     fix_insert(job, proposal, job->c_call, fix_keep(job, &wait));
     proposal->borrowed |=
         declaring != job->c_call &&
@@ -329,7 +346,7 @@ static bool repeats_barrier(const struct fix_job *job, size_t behind)
 
 static void propose_record_wait(struct fix_job *job)
 {
-    const size_t behind = call_behind(job, job->p_call);
+    const size_t behind = job->apart ? HISTORY_NONE : call_behind(job, job->p_call);
     if ((has_more(job) || repeats_barrier(job, behind)) && behind != job->c_call) {
         propose_new_event(job, FIX_RECORD_WAIT, behind);
     }
@@ -371,7 +388,9 @@ static void propose_for_streams(struct fix_job *job)
         break;
     case NEAREST_RE_RECORDED: {
         const size_t behind = call_behind(job, call_of_item(job, miss->record));
-        propose_new_event(job, FIX_SECOND_EVENT, behind);
+        if (!job->apart) {
+            propose_new_event(job, FIX_SECOND_EVENT, behind);
+        }
         break;
     }
     case NEAREST_HOST_LATE:
@@ -407,6 +426,11 @@ static void leave_out_broken(struct fix_job *job)
     job->count = kept;
 }
 
+static int device_of(const struct history *history, const struct hist_item *item)
+{
+    return history_device(history, history->streams.items[item->stream].context);
+}
+
 size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,
                    struct proposal proposals[FIX_PROPOSALS], bool *failed)
 {
@@ -431,6 +455,7 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
     job.c = pair->then_item == HISTORY_NONE ? NULL : &history->items.items[pair->then_item];
     job.p_call = history_call_at(history, job.p->position);
     job.c_call = history_call_at(history, job.c ? job.c->position : pair->hazard->then.position);
+    job.apart = job.c ? device_of(history, job.p) != device_of(history, job.c) : maker->devices > 1;
     if (miss->known && job.c_call < history->calls.count &&
         check_info(pair->hazard->check)->family != FAMILY_MISUSE &&
         pair->hazard->check != CHECK_EVENT_RACE && pair->hazard->check != CHECK_SUBMIT_RACE) {

@@ -47,6 +47,7 @@ struct proposal {
 struct fix_maker {
     const struct history *history;
     struct arena *arena; /* of the edits' texts */
+    uint32_t devices;    /* of the run */
     uint32_t new_events; /* names given so far */
 };
 

@@ -23,7 +23,8 @@ void fix_join_event(struct fix_job *job, uint32_t record)
 
 void fix_join_stream(struct fix_job *job)
 {
-    struct proposal *proposal = fix_begin(job, FIX_HOST_SYNC);
+    struct proposal *proposal =
+        job->apart && fix_is_default(job) ? NULL : fix_begin(job, FIX_HOST_SYNC);
     if (!proposal) {
         return;
     }
@@ -38,7 +39,7 @@ void fix_join_stream(struct fix_job *job)
 
 void fix_join_device(struct fix_job *job)
 {
-    struct proposal *proposal = fix_begin(job, FIX_HOST_SYNC);
+    struct proposal *proposal = job->apart ? NULL : fix_begin(job, FIX_HOST_SYNC);
     if (proposal) {
         struct strbuf text = {0};
         const struct place place = fix_call_place(job, job->c_call);

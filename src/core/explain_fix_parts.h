@@ -15,6 +15,7 @@ struct fix_job {
     const struct hist_item *p, *c; /* c NULL: the host */
     uint32_t p_index, c_index;
     size_t p_call, c_call; /* into history->calls */
+    bool apart;            /* the device of P is not the current one at c, as far as is known */
     struct proposal *out;
     size_t count;
     bool failed;
@@ -39,6 +40,18 @@ const char *fix_borrow(struct fix_job *job, struct proposal *proposal, struct sp
                        uint32_t from_item, size_t at_call);
 /* The spelling of P's stream at a call. */
 const char *fix_p_stream(struct fix_job *job, struct proposal *proposal, size_t at_call);
+
+/* explain_fix_device.c. Whether P is a default stream, whose handle means another one where another
+ * device is current. */
+bool fix_is_default(const struct fix_job *job);
+/* A statement that makes the device of a stream the current one. */
+void fix_set_device(struct fix_job *job, struct proposal *proposal, uint32_t stream, size_t before);
+/* Whether the event that is waited for can be recorded where P's stream is named by its handle: it
+ * must be of P's device (R-EVENT-7). */
+bool fix_is_event_of_p(const struct fix_job *job, uint32_t wait);
+/* Whether the current device at c is that of C: so it is for launches, and where the call names the
+ * default stream (R-STREAM-15). */
+bool fix_knows_current(const struct fix_job *job);
 
 /* explain_fix_join.c: the host waits for what it joins before c. */
 void fix_join_event(struct fix_job *job, uint32_t record);

@@ -21,6 +21,32 @@ uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
+int history_device(const struct history *history, uint32_t context)
+{
+    uint32_t told = context < history->devices.count ? history->devices.items[context] : 0;
+    return (int)(told ? told : context) - 1;
+}
+
+/* Devices above are told apart no more. */
+#define MOST_DEVICES 1024u
+
+uint32_t history_count_devices(const struct history *history)
+{
+    uint64_t seen[MOST_DEVICES / 64] = {0};
+    uint32_t count = 0;
+    for (size_t i = 0; i < history->streams.count + history->allocs.count; i++) {
+        const size_t k = i - history->streams.count;
+        const uint32_t context = i < history->streams.count ? history->streams.items[i].context
+                                                            : history->allocs.items[k].context;
+        const bool is_host =
+            i >= history->streams.count && history->allocs.items[k].memory != SSAN_memory_DEVICE;
+        const uint32_t device = (uint32_t)history_device(history, context) % MOST_DEVICES;
+        count += !is_host && !(seen[device / 64] >> device % 64 & 1);
+        seen[device / 64] |= is_host ? 0 : UINT64_C(1) << device % 64;
+    }
+    return count;
+}
+
 uint32_t history_find(const struct map *ids, uint64_t id)
 {
     const uint64_t *index = map_find(ids, id);
@@ -181,6 +207,7 @@ void history_finish(struct history *history)
         VEC_FREE(&history->events.items[i].records);
         VEC_FREE(&history->events.items[i].waits);
     }
+    VEC_FREE(&history->devices);
     VEC_FREE(&history->streams);
     VEC_FREE(&history->events);
     VEC_FREE(&history->items);

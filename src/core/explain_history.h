@@ -33,8 +33,8 @@ struct hist_stream {
 };
 
 struct hist_event {
-    uint32_t id, thread, site, ordinal;
-    uint64_t position, destroyed; /* destroyed UINT64_MAX: never */
+    uint32_t id, context, thread, site, ordinal; /* context 0: not known */
+    uint64_t position, destroyed;                /* destroyed UINT64_MAX: never */
     const char *given;
     VEC(uint32_t) records, waits; /* items */
 };
@@ -65,7 +65,7 @@ struct hist_sync {
 };
 
 struct hist_alloc {
-    uint32_t id, thread, site, free_thread, free_site;
+    uint32_t id, context, thread, site, free_thread, free_site;
     enum ssan_memory memory;
     uint64_t address, size, position, freed; /* freed UINT64_MAX: never */
     uint32_t generation;
@@ -127,6 +127,7 @@ struct hist_operand {
 
 struct history {
     struct arena *arena;
+    VEC(uint32_t) devices; /* by context: the number of its device + 1, 0: it is the context's */
     VEC(struct hist_stream) streams;
     VEC(struct hist_event) events;
     VEC(struct hist_item) items;
@@ -166,6 +167,11 @@ struct history {
 };
 
 void history_finish(struct history *history);
+
+/* The device of a context; -1 for context 0. */
+int history_device(const struct history *history, uint32_t context);
+/* Devices that streams or memory of the trace are of. */
+uint32_t history_count_devices(const struct history *history);
 
 /* HISTORY_NONE for unknown ids. */
 uint32_t history_find(const struct map *ids, uint64_t id);

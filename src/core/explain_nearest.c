@@ -196,6 +196,20 @@ static bool is_legacy_exempt(const struct history *history, const struct hist_it
     return false;
 }
 
+/* Both are default streams, of two devices (R-STREAM-6, R-PEER-4). */
+static bool is_peer_default(const struct history *history, const struct hist_item *p,
+                            const struct hist_item *c)
+{
+    const struct hist_stream *from = &history->streams.items[p->stream];
+    const struct hist_stream *to = &history->streams.items[c->stream];
+    const bool defaults = (from->flavour == SSAN_stream_flavour_LEGACY ||
+                           from->flavour == SSAN_stream_flavour_PER_THREAD) &&
+                          (to->flavour == SSAN_stream_flavour_LEGACY ||
+                           to->flavour == SSAN_stream_flavour_PER_THREAD);
+    return defaults &&
+           history_device(history, from->context) != history_device(history, to->context);
+}
+
 static void set_event(const struct history *history, struct miss *miss, uint32_t record)
 {
     miss->record = record;
@@ -309,6 +323,8 @@ static void nearest_of_streams(const struct history *history, const struct pair 
         miss->kind = NEAREST_LEGACY_EXEMPT;
     } else if (history->strict && p->thread != c->thread) {
         miss->kind = NEAREST_HOST_THREADS;
+    } else if (is_peer_default(history, p, c)) {
+        miss->kind = NEAREST_PEER_DEFAULT;
     } else {
         miss->wait = wait_of_first(history, p, c);
         miss->reversed = miss->wait != HISTORY_NONE;

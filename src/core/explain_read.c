@@ -10,6 +10,7 @@
 
 #include "base/strbuf.h"
 #include "core/explain_read_parts.h"
+#include "core/order.h"
 
 const char *read_text(struct reader_state *state, struct ssan_str text)
 {
@@ -71,12 +72,29 @@ static bool on_stream_create(struct reader_state *state, const struct ssan_ev_st
            read_add_call(state, CALL_CREATE, 0, ev->thread, ev->site);
 }
 
+static bool on_context(struct reader_state *state, const struct ssan_ev_context *ev)
+{
+    struct history *history = state->history;
+    if (ev->context > ORDER_MAX_CONTEXTS) {
+        return true; /* damage: the engine has refused what is of such a context */
+    }
+    if (!VEC_RESERVE(&history->devices, (size_t)ev->context + 1)) {
+        return false;
+    }
+    while (history->devices.count <= ev->context) {
+        history->devices.items[history->devices.count++] = 0;
+    }
+    history->devices.items[ev->context] = ev->device + 1;
+    return true;
+}
+
 static bool on_event_create(struct reader_state *state, const struct ssan_ev_event_create *ev)
 {
     struct history *history = state->history;
     const uint32_t index = (uint32_t)history->events.count;
     return map_set(&history->event_of, ev->event, index) &&
            VEC_PUSH(&history->events, (struct hist_event){.id = ev->event,
+                                                          .context = ev->context,
                                                           .thread = ev->thread,
                                                           .site = ev->site,
                                                           .ordinal = index + 1,
@@ -377,6 +395,8 @@ static bool take(struct reader_state *state, const struct ssan_event *event)
         return on_stream_create(state, &event->stream_create);
     case SSAN_EV_event_create:
         return on_event_create(state, &event->event_create);
+    case SSAN_EV_context:
+        return on_context(state, &event->context);
     case SSAN_EV_stream_destroy:
         on_stream_destroy(state, event->stream_destroy.stream);
         return true;

@@ -77,6 +77,7 @@ bool read_alloc(struct reader_state *state, const struct ssan_ev_alloc *ev)
     const uint64_t end = ev->address + (ev->size ? ev->size : 1);
     const struct hist_alloc alloc = {
         .id = ev->alloc,
+        .context = ev->context,
         .thread = ev->thread,
         .site = ev->site,
         .memory = ev->memory,

@@ -159,6 +159,7 @@ static bool fill_streams(struct tables *tables)
             .name = label.text,
             .name_from = label.from,
             .flavour = stream->flavour,
+            .device = history_device(tables->history, stream->context),
             .created = place_of(tables, stream->site),
         };
         names[i] = &report->streams[i].name;
@@ -202,8 +203,10 @@ static bool fill_events(struct tables *tables)
 static struct report_buffer block_row(const struct tables *tables, uint64_t key)
 {
     if (key & BLOCK_PAGEABLE) {
-        return (struct report_buffer){
-            .memory = SSAN_memory_PAGEABLE, .generation = 1, .address = key & ~BLOCK_PAGEABLE};
+        return (struct report_buffer){.memory = SSAN_memory_PAGEABLE,
+                                      .generation = 1,
+                                      .device = -1,
+                                      .address = key & ~BLOCK_PAGEABLE};
     }
     const struct hist_alloc *alloc = &tables->history->allocs.items[key];
     return (struct report_buffer){
@@ -212,6 +215,9 @@ static struct report_buffer block_row(const struct tables *tables, uint64_t key)
         .size_bytes = alloc->size,
         .generation = alloc->generation,
         .alloc = alloc->id,
+        .device = alloc->memory == SSAN_memory_DEVICE
+                      ? history_device(tables->history, alloc->context)
+                      : -1,
         .call = alloc->call[0] ? alloc->call : NULL,
         .allocated = place_of(tables, alloc->site),
         .freed = alloc->freed == UINT64_MAX ? (struct place){.file = NULL}

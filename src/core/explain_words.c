@@ -57,6 +57,13 @@ void words_join_stream(struct strbuf *out, const struct place *place, const char
                   words_stream(place, stream));
 }
 
+void words_set_device(struct strbuf *out, const struct place *place, int device)
+{
+    if (!is_python(place)) {
+        strbuf_printf(out, "cudaSetDevice(%d);", device);
+    }
+}
+
 void words_join_device(struct strbuf *out, const struct place *place)
 {
     strbuf_puts(out, is_python(place) ? "torch.cuda.synchronize()" : "cudaDeviceSynchronize();");

@@ -20,6 +20,8 @@ void words_declare(struct strbuf *out, const struct place *place, const char *ev
 void words_create(struct strbuf *out, const struct place *place, const char *event);
 void words_join_event(struct strbuf *out, const struct place *place, const char *event);
 void words_join_stream(struct strbuf *out, const struct place *place, const char *stream);
+/* Makes a device the current one; nothing in Python, whose objects know theirs. */
+void words_set_device(struct strbuf *out, const struct place *place, int device);
 void words_join_device(struct strbuf *out, const struct place *place);
 
 #endif

@@ -14,6 +14,7 @@ const char *nearest_word(enum nearest_kind kind)
         [NEAREST_LEGACY_EXEMPT] = "legacy-exempt",
         [NEAREST_PAGEABLE_STAGING] = "pageable-staging",
         [NEAREST_HOST_THREADS] = "host-threads",
+        [NEAREST_PEER_DEFAULT] = "peer-default",
         [NEAREST_NONE] = "none",
     };
     return words[kind];

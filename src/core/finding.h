@@ -26,6 +26,7 @@ struct report_stream {
     const char *name; /* legacy, per-thread; given; variable; or "stream #2" */
     enum name_from name_from;
     enum ssan_stream_flavour flavour;
+    int device;
     struct place created;
 };
 
@@ -44,6 +45,7 @@ struct report_buffer {
     uint64_t size_bytes;     /* 0: unknown */
     uint32_t generation;     /* nth life of this address, from 1 */
     uint32_t alloc;          /* its number in the trace, 0: none */
+    int device;              /* -1: host memory */
     const char *call;        /* NULL: pageable */
     struct place allocated, freed;
 };
@@ -106,6 +108,7 @@ enum nearest_kind {
     NEAREST_LEGACY_EXEMPT,
     NEAREST_PAGEABLE_STAGING,
     NEAREST_HOST_THREADS,
+    NEAREST_PEER_DEFAULT,
     NEAREST_NONE,
 };
 
@@ -342,7 +345,8 @@ struct report {
     struct report_edge *edges;
     struct finding **findings; /* top level, in order of then's position */
     size_t stream_count, event_count, buffer_count, op_count, edge_count, finding_count;
-    size_t spare_buffers; /* behind the last of `buffers`: allocations that nothing names yet */
+    uint32_t device_count; /* devices in the run: with more than one, reports name them */
+    size_t spare_buffers;  /* behind the last of `buffers`: allocations that nothing names yet */
     const struct diagnosis *diagnosis;      /* NULL: not asked for */
     const struct suppression *suppressions; /* those that were applied; borrowed */
     size_t suppression_count;

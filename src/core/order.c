@@ -9,7 +9,6 @@
 
 static_assert(ORDER_COUNT <= UINT8_MAX, "clocks keep a rule in one byte");
 
-#define MAX_CONTEXTS 65536u
 /* Spare chains tried before a new one is made. */
 #define SPARE_TRIES 16u
 
@@ -61,7 +60,7 @@ struct host *order_host_slow(struct order *order, uint32_t index)
 
 struct context *order_context(struct order *order, uint32_t context)
 {
-    if (context > MAX_CONTEXTS || !GROW_TO(order, &order->contexts, context)) {
+    if (context > ORDER_MAX_CONTEXTS || !GROW_TO(order, &order->contexts, context)) {
         return NULL;
     }
     return &order->contexts.items[context];

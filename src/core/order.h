@@ -26,6 +26,8 @@ enum order_rule {
 
 /* Host threads of one trace; a thread id above is damage. */
 #define ORDER_MAX_THREADS 65536u
+/* The same for contexts. */
+#define ORDER_MAX_CONTEXTS 65536u
 
 struct order_info {
     const char *id, *source, *test,

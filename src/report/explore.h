@@ -54,6 +54,7 @@ struct explore_facts {
     const char *torn_schedule; /* of the first wrong one; NULL: it was not kept, or there is none */
     bool keeps;                /* schedules that need a file were to be kept */
     bool unexplained;          /* something is wrong, and no finding says why */
+    const char *device;        /* what --device got, NULL: nothing that counts */
     const char *const *command;         /* the program and its words, NULL-terminated */
     const struct explore_group *groups; /* [0] is the reference's */
     size_t group_count;

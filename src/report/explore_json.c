@@ -46,10 +46,12 @@ static json_t *replay_array(struct json_build *build, const struct explore_facts
         return json_null();
     }
     json_t *array = json_array();
-    const char *const words[] = {"streamsan", "run", "--schedule", schedule, "--"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    const char *const words[] = {"streamsan", "run",      "--schedule",
+                                 schedule,    "--device", facts->device};
+    for (size_t i = 0; i < (facts->device ? 6 : 4); i++) {
         json_add(build, array, json_text(words[i]));
     }
+    json_add(build, array, json_string("--"));
     for (size_t i = 0; facts->command[i]; i++) {
         json_add(build, array, json_text(facts->command[i]));
     }

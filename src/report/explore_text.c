@@ -140,7 +140,8 @@ static void add_replay(struct strbuf *out, const struct explore_facts *facts, co
     }
     strbuf_puts(out, "streamsan run --schedule ");
     words_shell(out, schedule);
-    strbuf_puts(out, " --");
+    strbuf_printf(out, "%s%s --", facts->device ? " --device " : "",
+                  facts->device ? facts->device : "");
     for (size_t i = 0; facts->command[i]; i++) {
         strbuf_puts(out, " ");
         words_shell(out, facts->command[i]);

@@ -138,6 +138,9 @@ json_t *json_run(struct json_build *build, const struct verdict *verdict)
              json_string(run->order_documented ? "documented" : "observed"));
     json_put(build, object, "threads", json_string(run->threads_strict ? "strict" : "observed"));
     json_put(build, object, "scope", scope_object(build));
+    if (build->report->device_count > 1) {
+        json_put(build, object, "devices", json_integer(build->report->device_count));
+    }
     json_put(build, object, "complete", json_boolean(verdict->complete));
     json_put(build, object, "lost", lost_object(build, run));
     json_put(build, object, "open_operations", json_number(run->open_operations));

@@ -191,6 +191,9 @@ static json_t *streams(struct json_build *build)
         json_put(build, object, "name", json_text(stream->name));
         json_put(build, object, "name_from", name_from_word(stream->name_from));
         json_put(build, object, "flags", flags);
+        if (build->report->device_count > 1) {
+            json_put(build, object, "device", json_integer(stream->device));
+        }
         json_put(build, object, "created", json_place(build, &stream->created));
         json_add(build, array, object);
     }
@@ -232,6 +235,10 @@ static json_t *buffers(struct json_build *build)
         json_put(build, object, "name", json_text(buffer->name));
         json_put(build, object, "space", json_text(space_word(buffer->memory)));
         json_put(build, object, "size_bytes", json_number_or_null(buffer->size_bytes));
+        if (build->report->device_count > 1) {
+            json_put(build, object, "device",
+                     buffer->device >= 0 ? json_integer(buffer->device) : json_null());
+        }
         json_put(build, object, "generation", json_integer(buffer->generation));
         json_put(build, object, "call", json_text(buffer->call));
         json_put(build, object, "allocated", json_place(build, &buffer->allocated));

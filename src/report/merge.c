@@ -186,6 +186,8 @@ static bool merge_tables(struct report *into, const struct report *more, const s
         edge.to = moved(edge.to, shift->op);
         edges[into->edge_count++] = edge;
     }
+    into->device_count =
+        into->device_count > more->device_count ? into->device_count : more->device_count;
     into->streams = streams;
     into->events = events;
     into->buffers = buffers;

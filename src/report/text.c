@@ -83,6 +83,7 @@ static void bytes_section(struct strbuf *out, const struct report *report,
     }
     strbuf_puts(&text, "; ");
     add_origin(&text, buffer);
+    words_device(&text, report, buffer->device);
     if (buffer->generation > 1) {
         strbuf_printf(&text, " (%" PRIu32 "%s life of this address)", buffer->generation,
                       ordinal_suffix(buffer->generation));

@@ -112,7 +112,7 @@ static void fill_row(struct row *row, const struct report *report, const struct 
         strbuf_puts(&row->cells[1], op->label ? op->label : "");
         if (!words_is_host(op)) {
             strbuf_puts(&row->cells[1], " on ");
-            words_lane(&row->cells[1], report, side->op);
+            words_lane_of_device(&row->cells[1], report, side->op);
         }
         words_place_full(&row->cells[2], &op->at);
     }

@@ -186,6 +186,15 @@ static void host_threads(struct strbuf *out, const struct miss *miss)
     strbuf_puts(out, " after that.");
 }
 
+static void peer_default(struct strbuf *out, const struct miss *miss)
+{
+    const struct report *report = miss->report;
+    const struct report_op *first = words_op(report, miss->finding->first.op);
+    const struct report_op *then = words_op(report, miss->finding->then.op);
+    strbuf_printf(out, "the default streams of devices %d and %d do not order each other.",
+                  report->streams[first->stream].device, report->streams[then->stream].device);
+}
+
 static void none(struct strbuf *out, const struct miss *miss)
 {
     if (miss->nearest->reversed) {
@@ -237,6 +246,9 @@ void text_nearest(struct strbuf *out, const struct report *report, const struct 
         break;
     case NEAREST_HOST_THREADS:
         host_threads(out, &miss);
+        break;
+    case NEAREST_PEER_DEFAULT:
+        peer_default(out, &miss);
         break;
     case NEAREST_NONE:
         none(out, &miss);

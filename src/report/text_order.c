@@ -256,11 +256,11 @@ void text_order(struct strbuf *out, const struct report *report, const struct fi
     measure(&table);
     middle = LAYOUT_INDENT + table.line_columns + LINE_GAP + table.left_columns + 2;
     strbuf_printf(out, "  %-11s%-*s   ", "order", (int)table.line_columns, "line");
-    words_lane(&heading, report, finding->first.op);
+    words_lane_of_device(&heading, report, finding->first.op);
     layout_elide(out, strbuf_text(&heading), table.left_columns);
     strbuf_clear(&heading);
     strbuf_pad_to(out, middle);
-    words_lane(&heading, report, finding->then.op);
+    words_lane_of_device(&heading, report, finding->then.op);
     layout_elide(out, strbuf_text(&heading), REPORT_COLUMNS - middle);
     strbuf_puts(out, "\n");
     for (i = 0; i < finding->window_count; i++) {

@@ -108,12 +108,29 @@ void words_lane(struct strbuf *out, const struct report *report, int index)
     }
 }
 
+void words_device(struct strbuf *out, const struct report *report, int device)
+{
+    if (report->device_count > 1 && device >= 0) {
+        strbuf_printf(out, " (device %d)", device);
+    }
+}
+
+void words_lane_of_device(struct strbuf *out, const struct report *report, int index)
+{
+    const struct report_op *op = words_op(report, index);
+    words_lane(out, report, index);
+    if (op && op->stream >= 0) {
+        words_device(out, report, report->streams[op->stream].device);
+    }
+}
+
 void words_subject(struct strbuf *out, const struct report *report, int index)
 {
     const struct report_op *op = words_op(report, index);
     words_noun(out, report, index);
     if (op && op->stream >= 0) {
         strbuf_printf(out, " on '%s'", report->streams[op->stream].name);
+        words_device(out, report, report->streams[op->stream].device);
     }
 }
 

@@ -17,6 +17,11 @@ void words_noun(struct strbuf *out, const struct report *report, int op);
 /* With its stream: "add on 'consumer'", "the host". */
 void words_subject(struct strbuf *out, const struct report *report, int op);
 /* The stream, or "the host": "'consumer'", "the host". */
+/* Behind the name of a stream or buffer of that device (-1: none) where the run has several:
+ * " (device 1)". */
+void words_device(struct strbuf *out, const struct report *report, int device);
+/* words_lane with the device. */
+void words_lane_of_device(struct strbuf *out, const struct report *report, int op);
 void words_lane(struct strbuf *out, const struct report *report, int op);
 /* "reads", "writes", "frees", "reuses" */
 const char *words_verb(const struct report *report, const struct finding_side *side);

@@ -30,8 +30,8 @@ void emit_stream_destroy(struct call *call, const struct stream *stream)
 void emit_event_create(struct call *call, const struct event *made)
 {
     struct ssan_event event = {.kind = SSAN_EV_event_create};
-    event.event_create =
-        (struct ssan_ev_event_create){made->id, made->flags, call->thread, call_site(call)};
+    event.event_create = (struct ssan_ev_event_create){made->id, made->ordinal + 1, made->flags,
+                                                       call->thread, call_site(call)};
     emit_put(&event);
 }
 

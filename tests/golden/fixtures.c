@@ -118,8 +118,9 @@ static void begin(struct report *report)
 static void add_stream(struct report *report, const char *name, uint32_t line)
 {
     struct report_stream *stream = &report->streams[report->stream_count++];
-    *stream = (struct report_stream){(uint32_t)report->stream_count, name, NAME_VARIABLE,
-                                     SSAN_stream_flavour_NON_BLOCKING, at(FILE_NAME, line, NULL)};
+    *stream =
+        (struct report_stream){(uint32_t)report->stream_count,   name, NAME_VARIABLE,
+                               SSAN_stream_flavour_NON_BLOCKING, 0,    at(FILE_NAME, line, NULL)};
 }
 
 static void add_buffer(struct report *report, const char *name, enum ssan_memory memory,

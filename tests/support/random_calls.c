@@ -253,7 +253,8 @@ static uint32_t any_event(struct random_state *state, uint32_t thread, uint32_t 
         struct ssan_event event = {.kind = SSAN_EV_event_create};
         MUST(VEC_PUSH(&state->events, (struct random_event){0, true}));
         found = (uint32_t)state->events.count;
-        event.event_create = (struct ssan_ev_event_create){found, 2, thread, ++state->site};
+        event.event_create =
+            (struct ssan_ev_event_create){found, context, 2, thread, ++state->site};
         emit(state, &event);
     }
     return found;

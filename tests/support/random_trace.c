@@ -120,6 +120,13 @@ static void begin_trace(struct random_state *state)
         .written_by = ssan_str("random_trace"),
     };
     emit(state, &event);
+    for (uint32_t context = 1; context <= state->contexts; context++) {
+        if (chance(state, 20)) { /* which device it is of changes no verdict */
+            event.kind = SSAN_EV_context;
+            event.context = (struct ssan_ev_context){context, (uint32_t)pick(state, 4)};
+            emit(state, &event);
+        }
+    }
     MUST(VEC_PUSH(&state->threads, (struct random_thread){.id = 1, .live = true}));
     for (int i = 0; i < 6; i++) {
         random_lifetime_call(state, 1);

@@ -101,7 +101,7 @@ uint32_t script_stream(struct script *script, enum ssan_stream_flavour flavour, 
 uint32_t script_event(struct script *script, unsigned line, const char *text)
 {
     struct ssan_ev_event_create *ev = &put(script, SSAN_EV_event_create)->event_create;
-    *ev = (struct ssan_ev_event_create){++script->event_ids, 2, script->thread,
+    *ev = (struct ssan_ev_event_create){++script->event_ids, 1, 2, script->thread,
                                         script_site(script, line, text)};
     return ev->event;
 }

@@ -34,6 +34,7 @@ static const struct {
      "the copy from pageable memory may return before the device has read it."},
     {NEAREST_HOST_THREADS,
      "thread 1 records 'ready' at :33, but nothing orders thread 2's wait at :36 after that."},
+    {NEAREST_PEER_DEFAULT, "the default streams of devices 0 and 0 do not order each other."},
     {NEAREST_NONE, "nothing orders 'producer' and 'consumer' at all."},
 };
 

@@ -49,6 +49,13 @@ static uint32_t direction(const struct request *request, enum fake_memory to, en
                          : SANITIZER_HOST_TO_HOST;
 }
 
+/* The context of one side: that of its memory on a device. */
+static CUcontext side(uint64_t address, enum fake_memory kind, CUcontext otherwise)
+{
+    struct fake_context *owner = kind == FAKE_DEVICE ? fake_owner(address) : NULL;
+    return owner ? (CUcontext)owner : otherwise;
+}
+
 /* The part inside the driver: checks, tells, submits, and waits for a synchronous copy. */
 static int copy(const struct request *request)
 {
@@ -70,26 +77,27 @@ static int copy(const struct request *request)
     CUcontext context = (CUcontext)stream->context;
     CUstream handle = fake_handle(stream);
     struct sanitizer_stream *unique = (struct sanitizer_stream *)stream;
-    struct fake_item item = {.run = fake_run_copy,
-                             .copy = {.source_context = context,
-                                      .destination_context = context,
-                                      .source_stream = handle,
-                                      .source_handle = unique,
-                                      .destination_stream = handle,
-                                      .destination_handle = unique,
-                                      .source = request->source,
-                                      .destination = request->destination,
-                                      .size = request->width * request->height,
-                                      .width = request->width,
-                                      .height = request->height,
-                                      .depth = 1,
-                                      .source_pitch = request->source_pitch,
-                                      .destination_pitch = request->destination_pitch,
-                                      .is_async = request->is_async,
-                                      .direction = direction(request, to, from),
-                                      .api_context = context,
-                                      .api_stream = handle,
-                                      .api_handle = unique}};
+    struct fake_item item = {
+        .run = fake_run_copy,
+        .copy = {.source_context = side(request->source, from, context),
+                 .destination_context = side(request->destination, to, context),
+                 .source_stream = handle,
+                 .source_handle = unique,
+                 .destination_stream = handle,
+                 .destination_handle = unique,
+                 .source = request->source,
+                 .destination = request->destination,
+                 .size = request->width * request->height,
+                 .width = request->width,
+                 .height = request->height,
+                 .depth = 1,
+                 .source_pitch = request->source_pitch,
+                 .destination_pitch = request->destination_pitch,
+                 .is_async = request->is_async,
+                 .direction = direction(request, to, from),
+                 .api_context = context,
+                 .api_stream = handle,
+                 .api_handle = unique}};
     if (fake_capture(stream, SANITIZER_NODE_MEMCPY, &item, NULL)) {
         return 0;
     }

@@ -134,6 +134,8 @@ void *fake_allocate(size_t size); /* for the sanitizer's functions: tells nobody
 void fake_release_block(void *pointer);
 /* The blocks of a context end with it, and nobody is told. */
 void fake_end_context_memory(const struct fake_context *context);
+/* The context that a live block is of; NULL: no block is there. */
+struct fake_context *fake_owner(uint64_t address);
 
 /* -- launches and graphs ------------------------------------------------------------------------*/
 

@@ -103,6 +103,20 @@ void *fake_allocate(size_t size)
     return block ? (void *)(uintptr_t)block->address : NULL;
 }
 
+struct fake_context *fake_owner(uint64_t address)
+{
+    struct fake_context *owner = NULL;
+    pthread_mutex_lock(&fake_lock);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (blocks[i].is_alive &&
+            address - (uint64_t)(uintptr_t)blocks[i].address < blocks[i].size) {
+            owner = blocks[i].context;
+        }
+    }
+    pthread_mutex_unlock(&fake_lock);
+    return owner;
+}
+
 void fake_end_context_memory(const struct fake_context *context)
 {
     pthread_mutex_lock(&fake_lock);

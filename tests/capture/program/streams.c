@@ -185,6 +185,10 @@ int scenario_devices(void)
     cudaMemset(remote, 1, 64);
     cudaDeviceSynchronize(); /* of device 1 */
     cudaSetDevice(0);
+    cudaMemcpy(remote, device, 64, CUDA_COPY_DEFAULT); /* both legacy streams */
+    cudaMemsetAsync(remote, 2, 64, stream);            /* behind it, though it is on device 1 */
+    cudaMemcpyAsync(device, remote, 64, CUDA_COPY_DEFAULT, stream); /* this stream alone */
+    cudaStreamSynchronize(stream);
     cudaDeviceSynchronize();
     return cudaSetDevice(2) == 101 ? 0 : 3;
 }
