@@ -274,14 +274,25 @@ static int released_by_kernel(void *unused)
     return 0;
 }
 
+/* What the host does to memory that a kernel uses meanwhile, by names that tsan.supp lists. */
+static void host_sets_flag(int *flag)
+{
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+}
+
+static bool host_sees_flag(const int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_ACQUIRE) != 0;
+}
+
 static int released_by_host(void *unused)
 {
-    volatile int *flag;
+    int *flag;
     load();
     OK(cudaHostAlloc((void **)&flag, 4, cudaHostAllocMapped));
     *flag = 0;
-    OK(launch_spin((const void *)flag, 0));
-    *flag = 1;
+    OK(launch_spin(flag, 0));
+    host_sets_flag(flag);
     OK(cudaDeviceSynchronize());
     return 0;
 }
@@ -292,7 +303,7 @@ static void *release(void *unused)
 {
     while (cudaStreamQuery(cudaStreamLegacy) != cudaErrorNotReady) {
     }
-    __atomic_store_n(shared_flag, 1, __ATOMIC_RELEASE);
+    host_sets_flag(shared_flag);
     return NULL;
 }
 
@@ -324,7 +335,7 @@ static int host_spins(void *unused)
     OK(cudaMallocHost((void **)&flag, 4));
     *flag = 0;
     OK(launch_fill(flag, 1, 1, 1, 0));
-    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) {
+    while (!host_sees_flag(flag)) {
     }
     OK(cudaDeviceSynchronize());
     return 0;
