@@ -142,7 +142,7 @@ struct ssan_pipe_options {
     unsigned depth;      /* batches between acquire and take at most, over all devices; default: as
                             many as there are slots. Bounds how old a batch may get */
     unsigned share;      /* 0: any consumer takes any batch. n: batch number k is for consumers
-                            with share_index k % n */
+                            with share_index k % n: each of these needs one */
     size_t input_bytes;  /* room of a slot's input; 0: batches have none */
     size_t output_bytes; /* room of a slot's output */
     uint64_t max_bytes;  /* input and output bytes of all batches between acquire and the slot's

@@ -72,10 +72,10 @@ def compile_for(device, output, source, *words):
     """Builds one program: by `streamsan cc` for the virtual device, by nvcc with the static runtime for the GPU."""
     output.parent.mkdir(parents=True, exist_ok=True)
     if device == "virtual":
-        return harness.build(output, "-g", *words, source)
+        return harness.build(output, "-g", source, *words)
     if not pathlib.Path(NVCC).exists():
         raise Skip("no nvcc here, and no --built folder")
-    done = execute([NVCC, "-O2", "-g", "-lineinfo", f"-arch={ARCH}", "-cudart", "static", "-I", ROOT / "include", "-o", output, *words, source])
+    done = execute([NVCC, "-O2", "-g", "-lineinfo", f"-arch={ARCH}", "-cudart", "static", "-I", ROOT / "include", "-o", output, source, *words])
     check(done.returncode == 0, f"nvcc {source}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return output
 

@@ -52,7 +52,7 @@ def schedules():
 
 
 WAYS = {  # how a batch gets to its consumer
-    "host": {}, "host timed": {"timing": 1}, "staged": {"staged": 1}, "staged, one landing": {"staged": 1, "landings": 1}, "peer": {"peer": 1},
+    "host": {}, "host timed": {"timing": 1, "blocking": 1}, "staged": {"staged": 1}, "staged, one landing": {"staged": 1, "landings": 1}, "peer": {"peer": 1},
     "peer without copy": {"peer": 1, "copy_out": 0},
 }
 SIZES = {"0": 0, "1": 1, "257": 257, "4096": 4096, "4097": 4097, "mixed": -1}

@@ -39,7 +39,7 @@ static const int ROOM = 4097; /* elements of a slot */
 
 static struct {
     int slots = 2, producers = 1, consumers = 1, devices = 1, jobs = 8, elems = 257; /* -1: mixed */
-    int depth = 0, max_kb = 0, copy_streams = 1, landings = 2, in_order = 1, share = 0, timing = 0;
+    int depth = 0, max_kb = 0, copy_streams = 1, landings = 2, in_order = 1, share = 0, timing = 0, blocking = 0;
     int staged = 0, peer = 0, copy_out = 1; /* where consumers are: neither: host */
     int flush = 0, drain = 0; /* main changes `salt` behind it */
     int abandon = 0;          /* every third acquire is given back first */
@@ -296,7 +296,8 @@ static void read_words(int argc, char **argv)
         {"depth", &shape.depth},           {"max_kb", &shape.max_kb},
         {"copy_streams", &shape.copy_streams}, {"landings", &shape.landings},
         {"in_order", &shape.in_order},     {"share", &shape.share},
-        {"timing", &shape.timing},         {"staged", &shape.staged},
+        {"timing", &shape.timing},         {"blocking", &shape.blocking},
+                 {"staged", &shape.staged},
         {"peer", &shape.peer},             {"copy_out", &shape.copy_out},
         {"flush", &shape.flush},           {"drain", &shape.drain},
         {"abandon", &shape.abandon},       {"fail_compute", &shape.fail_compute},
@@ -370,6 +371,7 @@ int main(int argc, char **argv)
     options.order = shape.in_order ? SSAN_PIPE_IN_ORDER : SSAN_PIPE_COMPLETED;
     options.no_copy_out = !shape.copy_out;
     options.timing = shape.timing;
+    options.blocking_wait = shape.blocking;
     struct ssan_pipe *pipe;
     if (ssan_pipe_create(&options, &pipe, &err) != SSAN_PIPE_OK) {
         std::printf("%s\n", err.text);
