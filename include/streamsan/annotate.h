@@ -73,9 +73,10 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_POOL_FREE, (ptr), 0, (pool), 0))
 
 /* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0
- * without the tool. Counted before folding: one missing edge that is a RAW and a WAW counts twice
- * here, and is one finding in the report. Zero means the same in both. Suppressions do not count:
- * what they hide is in this number. */
+ * without the tool, and where no answer comes within 10 s, which makes the run incomplete. Counted
+ * before folding: one missing edge that is a RAW and a WAW counts twice here, and is one finding in
+ * the report. Zero means the same in both. Suppressions do not count: what they hide is in this
+ * number. */
 #define SSAN_FINDINGS() SSAN_ANNOTATE_(SSAN_ANNOTATE_FINDINGS, 0, 0, 0, 0)
 
 #endif

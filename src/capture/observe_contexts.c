@@ -386,13 +386,13 @@ static uint32_t in_flight(CUcontext only)
     return left;
 }
 
-/* Lets the thread drain as long as that gets on, at most until `limit`. */
-static void let_drain(CUcontext only, uint64_t limit)
+/* Lets the thread drain until `limit`, or until that has not got on for so long. */
+static void let_drain(CUcontext only, uint64_t limit, unsigned stuck_ms)
 {
     struct timespec pause = {0, 500000};
     uint64_t moved_ms = pool_now_ms();
     uint32_t left = in_flight(only);
-    while (left > 0 && ms_until(limit) > 0 && pool_now_ms() - moved_ms < END_STUCK_MS) {
+    while (left > 0 && ms_until(limit) > 0 && pool_now_ms() - moved_ms < stuck_ms) {
         contexts_hurry();
         nanosleep(&pause, NULL);
         uint32_t now_left = in_flight(only);
@@ -402,7 +402,7 @@ static void let_drain(CUcontext only, uint64_t limit)
 }
 
 /* The caller has acquired the pool, and gives it up. */
-static void end_pool(struct pool *pool, uint64_t limit, bool is_whole_process)
+static void end_pool(struct pool *pool, uint64_t limit)
 {
     struct timespec pause = {0, 1000000};
     enum taken taken = take_pool(pool, limit);
@@ -421,46 +421,67 @@ static void end_pool(struct pool *pool, uint64_t limit, bool is_whole_process)
         pool_give_up(pool, contexts.sink);
     }
     contexts_release(pool);
-    if (taken == TAKEN && !is_whole_process) {
+    if (taken == TAKEN) {
         pool_destroy(pool);
     }
 }
 
-/* Ends them together: however many there are, nobody waits longer than for one. */
-static void end_pools(CUcontext only)
+/* Has the thread put last marks into all streams. */
+static void want_end(CUcontext only)
 {
-    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
-    uint32_t count = atomic_load(&contexts.count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
         struct pool *pool = acquire_at(i, only);
         if (pool) {
             atomic_store(&pool->wants_end, true);
         }
         contexts_release(pool);
     }
-    let_drain(only, limit);
-    for (uint32_t i = 0; i < count; i++) {
-        struct pool *pool = acquire_at(i, only);
-        if (pool) {
-            end_pool(pool, limit, !only);
-        }
-    }
 }
 
 void contexts_remove(CUcontext context)
 {
-    if (context) {
-        end_pools(context);
+    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    if (!context) {
+        return;
+    }
+    want_end(context);
+    let_drain(context, limit, END_STUCK_MS);
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        struct pool *pool = acquire_at(i, context);
+        if (pool) {
+            end_pool(pool, limit);
+        }
     }
 }
 
+/* The thread does it all: this may be a signal handler that has interrupted the program in the
+ * middle of malloc or of the driver. However many contexts there are, nobody waits longer than for
+ * one. */
 void contexts_finish(void)
 {
-    end_pools(NULL);
+    uint64_t limit = pool_now_ms() + END_LIMIT_MS;
+    want_end(NULL);
+    pthread_mutex_lock(&contexts.lock);
+    bool has_thread = contexts.has_thread;
+    pthread_mutex_unlock(&contexts.lock);
+    if (has_thread) {
+        let_drain(NULL, limit, END_LIMIT_MS);
+    }
+    struct timespec until = time_in_ms((unsigned)ms_until(limit));
     pthread_mutex_lock(&contexts.lock);
     contexts.is_ending = true;
     pthread_cond_signal(&contexts.wake);
+    while (contexts.is_draining &&
+           pthread_cond_timedwait(&contexts.passed, &contexts.lock, &until) != ETIMEDOUT) {
+    }
     pthread_mutex_unlock(&contexts.lock);
+    for (uint32_t i = 0; i < atomic_load(&contexts.count); i++) {
+        struct pool *pool = acquire_at(i, NULL);
+        if (pool) {
+            pool_give_up(pool, contexts.sink);
+        }
+        contexts_release(pool);
+    }
 }
 
 void contexts_forget(void)

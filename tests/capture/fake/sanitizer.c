@@ -317,12 +317,18 @@ __attribute__((no_sanitize_thread)) static void move(void *to, const void *from,
 {
     volatile uint64_t *words = to;
     const volatile uint64_t *from_words = from;
-    size_t i = 0;
-    for (; i < size / 8; i++) {
-        words[i] = from_words[i];
+    volatile uint32_t *halves = to;
+    const volatile uint32_t *from_halves = from;
+    uintptr_t low_bits = (uintptr_t)to | (uintptr_t)from;
+    size_t done = 0;
+    for (; low_bits % 8 == 0 && done + 8 <= size; done += 8) {
+        words[done / 8] = from_words[done / 8];
     }
-    for (i *= 8; i < size; i++) {
-        ((volatile char *)to)[i] = ((const volatile char *)from)[i];
+    for (; low_bits % 4 == 0 && done + 4 <= size; done += 4) {
+        halves[done / 4] = from_halves[done / 4];
+    }
+    for (; done < size; done++) {
+        ((volatile char *)to)[done] = ((const volatile char *)from)[done];
     }
 }
 

@@ -22,6 +22,9 @@ int program_run(const char *scenario);
 cudaError_t launch(const struct fake_kernel *kernel, void *first, void *second,
                    cudaStream_t stream);
 
+/* From here on the calling thread is inside of malloc. */
+void forbid_malloc(void);
+
 /* Runs a thread to its end. */
 void run_thread(void *(*function)(void *));
 
