@@ -4,7 +4,9 @@
 
 #include <cmath>
 
-static const float RATE = 0.5f;
+#ifndef RATE
+#define RATE 0.5f
+#endif
 
 /* hidden = relu(features first). */
 __global__ static void forward(const float *features, const float *first, int valid, float *hidden)

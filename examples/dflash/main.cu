@@ -1,4 +1,6 @@
 /* dflash VARIANT [TARGETS [DRAFTERS [BATCHES]]]: trains, and prints the loss of each batch.
+ * VARIANT: baseline, unsafe, safe, or both (baseline and safe, and whether their losses are equal
+ * bit for bit).
  *
  * Exit code: 0 all losses are finite and they fell, 1 a CUDA call failed, 2 they are not or did
  * not, 64 bad usage. */
@@ -9,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 enum { BATCHES_MOST = 10000, EMPTY_EACH = 7 };
 
@@ -101,41 +104,69 @@ static bool tell(const struct setup *setup, const struct drafter *drafters)
     return bad == 0 && last < first;
 }
 
+typedef void variant_run(const struct setup *, struct target *, struct drafter *);
+
+/* Trains new models; the losses, by batch number, are those of `run`. Whether they are fine. */
+static bool train(const struct setup *setup, variant_run *run, std::vector<float> *losses)
+{
+    struct target targets[DEVICES_MOST];
+    struct drafter drafters[DEVICES_MOST];
+    bool fine;
+    for (int i = 0; i < setup->targets; i++) {
+        target_open(&targets[i], i, setup);
+    }
+    for (int i = 0; i < setup->drafters; i++) {
+        drafter_open(&drafters[i], i, setup);
+    }
+    run(setup, targets, drafters);
+    fine = tell(setup, drafters);
+    for (int b = 0; b < setup->batches; b++) {
+        losses->push_back(drafters[b % setup->drafters].losses[b]);
+    }
+    for (int i = 0; i < setup->drafters; i++) {
+        drafter_close(&drafters[i]);
+    }
+    for (int i = 0; i < setup->targets; i++) {
+        target_close(&targets[i]);
+    }
+    return fine;
+}
+
+/* Trains both, and counts the losses that are not the same bit for bit. */
+static bool train_both(const struct setup *setup)
+{
+    std::vector<float> baseline, safe;
+    bool fine = train(setup, run_baseline, &baseline), equal;
+    fine = train(setup, run_safe, &safe) && fine;
+    equal = std::memcmp(baseline.data(), safe.data(), baseline.size() * sizeof(float)) == 0;
+    std::printf("equal=%s\n", equal ? "yes" : "no");
+    return fine && equal;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        void (*run)(const struct setup *, struct target *, struct drafter *);
-    } variants[] = {{"baseline", run_baseline}, {"unsafe", run_unsafe}, {"safe", run_safe}};
+        variant_run *run; /* NULL: both */
+    } variants[] = {
+        {"baseline", run_baseline}, {"unsafe", run_unsafe}, {"safe", run_safe}, {"both", NULL}};
     struct setup setup = {1, 1, 28, 1};
-    struct target targets[DEVICES_MOST];
-    struct drafter drafters[DEVICES_MOST];
+    std::vector<float> losses;
     size_t variant = 0;
-    bool fine;
-    while (argc >= 2 && variant < 3 && std::strcmp(argv[1], variants[variant].name) != 0) {
+    while (argc >= 2 && variant < 4 && std::strcmp(argv[1], variants[variant].name) != 0) {
         variant++;
     }
-    if (argc < 2 || argc > 5 || variant == 3) {
-        std::fprintf(stderr, "usage: dflash baseline|unsafe|safe [TARGETS [DRAFTERS [BATCHES]]]\n");
+    if (argc < 2 || argc > 5 || variant == 4) {
+        std::fprintf(stderr,
+                     "usage: dflash baseline|unsafe|safe|both [TARGETS [DRAFTERS [BATCHES]]]\n");
         return 64;
     }
     setup.targets = argc > 2 ? number_in(argv[2], 1, DEVICES_MOST, "targets") : setup.targets;
     setup.drafters = argc > 3 ? number_in(argv[3], 1, DEVICES_MOST, "drafters") : setup.drafters;
     setup.batches = argc > 4 ? number_in(argv[4], 2, BATCHES_MOST, "batches") : setup.batches;
     check(cudaGetDeviceCount(&setup.devices), "devices");
-    for (int i = 0; i < setup.targets; i++) {
-        target_open(&targets[i], i, &setup);
-    }
-    for (int i = 0; i < setup.drafters; i++) {
-        drafter_open(&drafters[i], i, &setup);
-    }
-    variants[variant].run(&setup, targets, drafters);
-    fine = tell(&setup, drafters);
-    for (int i = 0; i < setup.drafters; i++) {
-        drafter_close(&drafters[i]);
-    }
-    for (int i = 0; i < setup.targets; i++) {
-        target_close(&targets[i]);
-    }
-    return fine ? 0 : 2;
+    return (variants[variant].run ? train(&setup, variants[variant].run, &losses)
+                                  : train_both(&setup))
+               ? 0
+               : 2;
 }

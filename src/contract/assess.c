@@ -21,15 +21,28 @@ struct judged {
     struct ssan_error *err;
 };
 
+/* The first line that compilers, linkers and programs mark as an error; the first one, if none is. */
+static const char *telling_line(const char *text)
+{
+    static const char *const marks[] = {"error: ", "undefined reference", "cannot find "};
+    const char *first = text + strspn(text, "\n");
+    for (const char *at = first; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        size_t length = strcspn(at, "\n");
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            if (memmem(at, length, marks[i], strlen(marks[i]))) {
+                return at;
+            }
+        }
+    }
+    return first;
+}
+
 void assess_first_line(struct strbuf *out, const char *folder, const char *file)
 {
     struct strbuf path = {0}, text = {0};
     strbuf_printf(&path, "%s/%s", folder, file);
     (void)file_read(&text, strbuf_text(&path), FIRST_LINE_BYTES, NULL); /* or as much as fits */
-    const char *line = strbuf_text(&text);
-    while (*line == '\n') {
-        line++;
-    }
+    const char *line = telling_line(strbuf_text(&text));
     strbuf_add_printable(out, line, strcspn(line, "\n"), SHOWN_LINE);
     strbuf_finish(&path);
     strbuf_finish(&text);

@@ -169,9 +169,6 @@ static enum ssan_status write_build(const struct making *making, bool gpu, const
         add(&words, "cc");
         add(&words, "-g");
     }
-    if (status == SSAN_OK && !own) {
-        status = add_list(&words, making, "build.options", &build->options, NULL);
-    }
     if (status == SSAN_OK) {
         status = add_list(&words, making, "build.macros", &build->macros, "-D");
     }
@@ -183,6 +180,9 @@ static enum ssan_status write_build(const struct making *making, bool gpu, const
         add(&words, "-o");
         add(&words, output);
         status = add_list(&words, making, "build.sources", &build->sources, NULL);
+    }
+    if (status == SSAN_OK && !own) { /* behind the sources: `-lNAME` is for those before it */
+        status = add_list(&words, making, "build.options", &build->options, NULL);
     }
     if (status) {
         VEC_FREE(&words.list);

@@ -24,22 +24,33 @@ static void print_run(struct strbuf *out, const struct plan_run *run,
     strbuf_printf(out, ": %s (%s)\n", result->why, run->folder);
 }
 
-/* Runs with this fault, or without one: those that are not as they should be, or all. */
+/* Runs with this fault, or without one: those that are not as they should be, of those that were not
+ * run for one reason the first; or all. */
 static void print_runs(struct strbuf *out, const struct contract_result *result, int fault,
                        bool verbose, enum run_state well)
 {
-    unsigned left = 0, printed = 0;
+    unsigned left = 0, printed = 0, same = 0;
+    const char *reason = NULL;
     for (size_t i = 0; i < result->plan->runs.count; i++) {
         const struct plan_run *run = &result->plan->runs.items[i];
-        if (run->fault != fault || (!verbose && result->runs[i].state == well)) {
+        const struct run_result *one = &result->runs[i];
+        if (run->fault != fault || (!verbose && one->state == well)) {
             continue;
         }
+        if (!verbose && one->state == RUN_NONE && reason && strcmp(reason, one->why) == 0) {
+            same++;
+            continue;
+        }
+        reason = one->state == RUN_NONE && !reason ? one->why : reason;
         if (!verbose && printed == 20) {
             left++;
             continue;
         }
         printed++;
-        print_run(out, run, &result->runs[i]);
+        print_run(out, run, one);
+    }
+    if (same) {
+        strbuf_printf(out, "  ... and %u more for the same reason as the first one not run\n", same);
     }
     if (left) {
         strbuf_printf(out, "  ... and %u more\n", left);
