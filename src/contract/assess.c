@@ -21,7 +21,8 @@ struct judged {
     struct ssan_error *err;
 };
 
-/* The first line that compilers, linkers and programs mark as an error; the first one, if none is. */
+/* The first line that compilers, linkers and programs mark as an error; the first one, if none is.
+ */
 static const char *telling_line(const char *text)
 {
     static const char *const marks[] = {"error: ", "undefined reference", "cannot find "};

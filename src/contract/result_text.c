@@ -24,8 +24,8 @@ static void print_run(struct strbuf *out, const struct plan_run *run,
     strbuf_printf(out, ": %s (%s)\n", result->why, run->folder);
 }
 
-/* Runs with this fault, or without one: those that are not as they should be, of those that were not
- * run for one reason the first; or all. */
+/* Runs with this fault, or without one: those that are not as they should be, of those that were
+ * not run for one reason the first; or all. */
 static void print_runs(struct strbuf *out, const struct contract_result *result, int fault,
                        bool verbose, enum run_state well)
 {
@@ -50,7 +50,8 @@ static void print_runs(struct strbuf *out, const struct contract_result *result,
         print_run(out, run, one);
     }
     if (same) {
-        strbuf_printf(out, "  ... and %u more for the same reason as the first one not run\n", same);
+        strbuf_printf(out, "  ... and %u more for the same reason as the first one not run\n",
+                      same);
     }
     if (left) {
         strbuf_printf(out, "  ... and %u more\n", left);
