@@ -18,6 +18,7 @@
 #include "trace/message.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ static struct {
     enum ssan_accesses accesses;
     atomic_bool is_always; /* the plan has no window */
     atomic_uint windows;   /* of the plan that are open; ranges may begin before the capture does */
-    atomic_uint_fast64_t fitting; /* launches that the plan's lines let through */
+    atomic_uint_fast64_t fitting;          /* launches that the plan's lines let through */
+    atomic_uint_fast64_t launches, chosen; /* all, and those that the plan asks for */
     atomic_bool has_told;
 } observer;
 
@@ -195,8 +197,26 @@ void observe_functions_loaded(const struct sanitizer_functions_data *functions)
 /* Whether the plan asks for this launch. */
 static bool is_asked_for(const struct observed_kernel *kernel)
 {
-    return observe_is_inside() && (!kernel || kernel->is_listed) &&
-           observe_plan_counts(observer.setup.plan, atomic_fetch_add(&observer.fitting, 1));
+    bool is_asked =
+        observe_is_inside() && (!kernel || kernel->is_listed) &&
+        observe_plan_counts(observer.setup.plan, atomic_fetch_add(&observer.fitting, 1));
+    atomic_fetch_add(&observer.launches, 1);
+    atomic_fetch_add(&observer.chosen, is_asked);
+    return is_asked;
+}
+
+/* The user has asked for some launches only, and there was none of these. */
+static void tell_none_chosen(void)
+{
+    char text[160];
+    unsigned long long launches = atomic_load(&observer.launches);
+    if (launches > 0 && atomic_load(&observer.chosen) == 0) {
+        snprintf(text, sizeof text,
+                 "none of %llu launches was observed: no kernel fits what was asked for, or its "
+                 "window was never open",
+                 launches);
+        message_tell(text);
+    }
 }
 
 /* A record for the launch. Where none is free, waiting here is of little use: the driver holds a
@@ -443,6 +463,7 @@ bool observe_is_own_thread(void)
 
 void observe_exit(void)
 {
+    tell_none_chosen();
     contexts_finish();
 }
 

@@ -230,8 +230,11 @@ def by_arguments():
 def kernels_left_out():
     result = run(PROGRAM, *EXACT_OPTIONS, "--kernel", "other*", args=("overlapping",), env=ENVIRONMENT)
     check(result.code == 0 and not result.findings(), f"not observed, by the user's wish: {result.about()}")
+    check("none of 2 launches was observed" in result.err, f"a wish that nothing fits is told: {result.about()}")
+    result = run(PROGRAM, *EXACT_OPTIONS, "--window", "nvtx:never", args=("overlapping",), env=ENVIRONMENT)
+    check(result.code == 0 and "window was never open" in result.err, result.about())
     result = run(PROGRAM, *EXACT_OPTIONS, "--kernel", "sc*", args=("overlapping",), env=ENVIRONMENT)
-    check(result.code == 66, result.about())
+    check(result.code == 66 and "launches was observed" not in result.err, result.about())
 
 
 def patches_missing():
