@@ -93,10 +93,21 @@ static bool make_condition(pthread_cond_t *condition)
     return ok;
 }
 
+/* Held for some ten ns at a time: who meets it held had better spin a little than sleep. */
+static bool make_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    bool ok = pthread_mutexattr_init(&attr) == 0;
+    ok = ok && pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP) == 0 &&
+         pthread_mutex_init(lock, &attr) == 0;
+    pthread_mutexattr_destroy(&attr);
+    return ok;
+}
+
 /* On Linux none of these fails for want of anything that a program could give back later. */
 static bool make_locks(struct ssan_pipe *pipe, struct failure *failure)
 {
-    bool ok = pthread_mutex_init(&pipe->lock, NULL) == 0 && make_condition(&pipe->can_acquire) &&
+    bool ok = make_lock(&pipe->lock) && make_condition(&pipe->can_acquire) &&
               make_condition(&pipe->can_take) && make_condition(&pipe->changed);
     for (unsigned i = 0; ok && i < pipe->lane_count; i++) {
         ok = make_condition(&pipe->lanes[i].submitted);
