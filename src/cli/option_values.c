@@ -6,7 +6,6 @@
 #include "contract/forms.h"
 #include "trace/gate_words.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 #define MOST_RUNS      10000000
 #define MOST_SEED      4000000000u
 #define MOST_REPEAT    1000000
-#define MOST_SECONDS   1e6
 #define MOST_LAUNCHES  4000000000u
 #define MOST_SHOWN     1000000
 
@@ -101,65 +99,6 @@ static error_t take_schedule(struct reading *reading, const char *word)
     return 0;
 }
 
-/* A whole number from `least` to `most`. */
-static error_t take_range(struct reading *reading, int key, const char *word, unsigned least,
-                          unsigned most, unsigned *number)
-{
-    char *end;
-    unsigned long value;
-    errno = 0;
-    value = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || errno || *end || value < least || value > most) {
-        reading->status = ssan_fail(reading->err, SSAN_USAGE, 0,
-                                    "--%s takes a number from %u to %u, not '%.200s'",
-                                    options_info(key)->name, least, most, word);
-        return EINVAL;
-    }
-    *number = (unsigned)value;
-    return 0;
-}
-
-/* A whole number from 1 to `most`. */
-static error_t take_number(struct reading *reading, int key, const char *word, unsigned most,
-                           unsigned *number)
-{
-    return take_range(reading, key, word, 1, most, number);
-}
-
-static error_t take_seconds(struct reading *reading, const char *word)
-{
-    char *end;
-    double value = strtod(word, &end);
-    if (*word < '0' || *word > '9' || *end || !(value > 0 && value <= MOST_SECONDS)) {
-        return options_refuse(reading, "--%s takes a number of seconds, not '%s'", "time", word);
-    }
-    reading->options->time_seconds = value;
-    return 0;
-}
-
-/* A number with K, M, G or T behind it. */
-static error_t take_size(struct reading *reading, int key, const char *word, uint64_t *size)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    unsigned long long value;
-    const char *unit;
-    unsigned shift = 0;
-    errno = 0;
-    value = strtoull(word, &end, 10);
-    unit = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        shift = 10 * (unsigned)(unit - units + 1);
-        end++;
-    }
-    if (*word < '0' || *word > '9' || errno || *end || value == 0 || value > UINT64_MAX >> shift) {
-        return options_refuse(reading, "--%s takes a size such as 512M, not '%s'",
-                              options_info(key)->name, word);
-    }
-    *size = (uint64_t)value << shift;
-    return 0;
-}
-
 /* A file that is wrong keeps its own status and words, which name it. */
 static error_t take_suppressions(struct reading *reading, const char *word)
 {
@@ -170,7 +109,7 @@ static error_t take_suppressions(struct reading *reading, const char *word)
 static error_t take_exit_code(struct reading *reading, int key, const char *word)
 {
     unsigned number = 0;
-    error_t error = take_number(reading, key, word, MOST_EXIT_CODE, &number);
+    error_t error = options_take_number(reading, key, word, MOST_EXIT_CODE, &number);
     if (!error) {
         reading->options->error_exitcode = (int)number;
     }
@@ -220,7 +159,7 @@ static error_t take_fail(struct reading *reading, const char *word)
 static error_t take_launches(struct reading *reading, int key, const char *word, uint64_t *number)
 {
     unsigned value = 0;
-    error_t error = take_range(reading, key, word, 0, MOST_LAUNCHES, &value);
+    error_t error = options_take_range(reading, key, word, 0, MOST_LAUNCHES, &value);
     if (!error) {
         *number = value;
     }
@@ -243,40 +182,12 @@ static error_t take_window(struct reading *reading, int key, const char *word)
     return refuse_word(reading, key, word);
 }
 
-/* A number from 0, without sign. */
-static error_t take_whole(struct reading *reading, int key, const char *word, uint64_t *number)
-{
-    char *end;
-    unsigned long long value;
-    errno = 0;
-    value = strtoull(word, &end, 10);
-    if (*word < '0' || *word > '9' || errno || *end) {
-        return options_refuse(reading, "--%s takes a number from 0, not '%s'",
-                              options_info(key)->name, word);
-    }
-    *number = value;
-    return 0;
-}
-
-/* A distance of numbers. */
-static error_t take_tolerance(struct reading *reading, int key, const char *word, double *number)
-{
-    char *end;
-    const double value = strtod(word, &end);
-    if (!(*word == '.' || (*word >= '0' && *word <= '9')) || *end || !isfinite(value)) {
-        return options_refuse(reading, "--%s takes a number from 0, such as 1e-5, not '%s'",
-                              options_info(key)->name, word);
-    }
-    *number = value;
-    return 0;
-}
-
 static error_t take_first(struct reading *reading, const char *word)
 {
     reading->options->first = 0;
-    return strcmp(word, "0") == 0
-               ? 0
-               : take_number(reading, KEY_FIRST_SHOWN, word, MOST_SHOWN, &reading->options->first);
+    return strcmp(word, "0") == 0 ? 0
+                                  : options_take_number(reading, KEY_FIRST_SHOWN, word, MOST_SHOWN,
+                                                        &reading->options->first);
 }
 
 /* An option of `compare` that takes a number or a type. */
@@ -289,17 +200,17 @@ static error_t take_comparison(struct reading *reading, int key, const char *wor
                    ? 0
                    : refuse_word(reading, key, word);
     case KEY_ABS:
-        return take_tolerance(reading, key, word, &options->compare.abs);
+        return options_take_tolerance(reading, key, word, &options->compare.abs);
     case KEY_REL:
-        return take_tolerance(reading, key, word, &options->compare.rel);
+        return options_take_tolerance(reading, key, word, &options->compare.rel);
     case KEY_ULP:
-        return take_whole(reading, key, word, &options->compare.ulp);
+        return options_take_whole(reading, key, word, &options->compare.ulp);
     case KEY_OFFSET_A:
-        return take_whole(reading, key, word, &options->offset_a);
+        return options_take_whole(reading, key, word, &options->offset_a);
     case KEY_OFFSET_B:
-        return take_whole(reading, key, word, &options->offset_b);
+        return options_take_whole(reading, key, word, &options->offset_b);
     case KEY_COUNT:
-        return take_whole(reading, key, word, &options->count);
+        return options_take_whole(reading, key, word, &options->count);
     default:
         return take_first(reading, word);
     }
@@ -449,23 +360,23 @@ error_t options_take(struct reading *reading, int key, const char *word)
     case KEY_ERROR_EXITCODE:
         return take_exit_code(reading, key, word);
     case KEY_JOBS:
-        return take_number(reading, key, word, MOST_JOBS, &options->jobs);
+        return options_take_number(reading, key, word, MOST_JOBS, &options->jobs);
     case KEY_LIMIT:
-        return take_number(reading, key, word, MOST_RUNS, &options->limit);
+        return options_take_number(reading, key, word, MOST_RUNS, &options->limit);
     case KEY_RANDOM:
-        return take_number(reading, key, word, MOST_RUNS, &options->random);
+        return options_take_number(reading, key, word, MOST_RUNS, &options->random);
     case KEY_SEED:
-        return take_number(reading, key, word, MOST_SEED, &options->seed);
+        return options_take_number(reading, key, word, MOST_SEED, &options->seed);
     case KEY_REPEAT:
-        return take_number(reading, key, word, MOST_REPEAT, &options->repeat);
+        return options_take_number(reading, key, word, MOST_REPEAT, &options->repeat);
     case KEY_TIME:
-        return take_seconds(reading, word);
+        return options_take_seconds(reading, word);
     case KEY_SHADOW_LIMIT:
-        return take_size(reading, key, word, &options->shadow_limit);
+        return options_take_size(reading, key, word, &options->shadow_limit);
     case KEY_DEVICE_MEMORY:
-        return take_size(reading, key, word, &options->device_memory);
+        return options_take_size(reading, key, word, &options->device_memory);
     case KEY_TRACE_LIMIT:
-        return take_size(reading, key, word, &options->trace_limit);
+        return options_take_size(reading, key, word, &options->trace_limit);
     case KEY_KERNEL:
     case KEY_EXCLUDE_KERNEL:
         return take_kernel(reading, key, word);

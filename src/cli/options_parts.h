@@ -44,4 +44,16 @@ error_t options_take(struct reading *reading, int key, const char *word);
 error_t options_take_name(struct reading *reading, int key, const char *word, const char **file);
 error_t options_take_file(struct reading *reading, int key, const char *word, const char **file);
 
+/* Numbers, into the last argument; a word that is none, or out of range, is refused. `range`:
+ * whole, from `least` to `most`; `number`: from 1 on; `whole`: any of 64 bits; `size`: with K, M, G
+ * or T behind it, bytes; `tolerance`: finite, 0 or more. */
+error_t options_take_range(struct reading *reading, int key, const char *word, unsigned least,
+                           unsigned most, unsigned *number);
+error_t options_take_number(struct reading *reading, int key, const char *word, unsigned most,
+                            unsigned *number);
+error_t options_take_seconds(struct reading *reading, const char *word);
+error_t options_take_size(struct reading *reading, int key, const char *word, uint64_t *size);
+error_t options_take_whole(struct reading *reading, int key, const char *word, uint64_t *number);
+error_t options_take_tolerance(struct reading *reading, int key, const char *word, double *number);
+
 #endif
