@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The pipeline library under the tool: run_pipeline.py PART --mutants ARCHIVE [--all] [--only WORDS].
+"""The pipeline library under the tool: run_pipeline.py PART --mutants ARCHIVE [--programs FOLDER] [--only WORDS].
 
+programs  builds what the other parts run into --programs; without that option each builds its own
 matrix    a covering array of schedules, slots, producers, consumers, devices, sizes and ways: results right, and the checker
           clean with host threads strict and documented order only, the hardest of both axes
 mutants   each edge of src/pipeline/edges.def dropped: the checker reports an error
@@ -26,17 +27,17 @@ SOURCE = ROOT / "tests/pipeline/programs/matrix.cu"
 STRICT = ("--threads", "strict", "--order", "documented")
 SEED = 6
 WORK_FOLDER = work_folder("pipeline")
-WORK = pathlib.Path(WORK_FOLDER.name)
+WORK = PROGRAMS = pathlib.Path(WORK_FOLDER.name)
 ALL = bool(os.environ.get("STREAMSAN_TEST_ALL"))
 TIME_S = 60  # of one run: a deadlock is a failure, not a hang
 
 
 def program():
-    return build_once(WORK / "matrix", "-g", SOURCE, "-lstreamsan-pipeline")
+    return build_once(PROGRAMS / "matrix", "-g", SOURCE, "-lstreamsan-pipeline")
 
 
 def mutants_program(archive):
-    return build_once(WORK / "mutants", "-g", "-DWITH_MUTANTS", f"-I{ROOT / 'src'}", SOURCE, archive)
+    return build_once(PROGRAMS / "mutants", "-g", "-DWITH_MUTANTS", f"-I{ROOT / 'src'}", SOURCE, archive)
 
 
 def words(**shape):
@@ -185,6 +186,13 @@ def failures(tally, _archive):
     return lambda: print(f"pipeline failures: {sum(happened)} happened of {len(happened)}")
 
 
+def programs(tally, archive):
+    PROGRAMS.mkdir(parents=True, exist_ok=True)
+    for name, build in (("matrix", program), ("mutants", lambda: mutants_program(archive))):
+        (PROGRAMS / name).unlink(missing_ok=True)
+        tally.case(name, build)
+
+
 OUTSIDE = ROOT / "tests/pipeline/outside"
 BUILD = TOOL.parents[1]
 TOOLKIT = pathlib.Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").parents[1]
@@ -265,15 +273,18 @@ def bench(tally, _archive):
     tally.case("smoke", smoke)
 
 
-PARTS = {"matrix": matrix, "mutants": mutants, "explore": explore, "failures": failures, "install": install, "bench": bench}
+PARTS = {"programs": programs, "matrix": matrix, "mutants": mutants, "explore": explore, "failures": failures, "install": install, "bench": bench}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--mutants", type=pathlib.Path)
+    parser.add_argument("--programs", type=pathlib.Path)
     parser.add_argument("--only")
     options = parser.parse_args()
+    global PROGRAMS
+    PROGRAMS = options.programs or PROGRAMS
     tally = Tally(f"pipeline_{options.part}")
     last = PARTS[options.part](tally, options.mutants)
     code = tally.finish(options.only)
