@@ -60,9 +60,15 @@ bool explain_failures(struct run_info *run, struct arena *arena, const struct hi
 {
     struct run_failure *failures =
         arena_alloc(arena, (history->failed.count + 1) * sizeof *failures);
-    if (!failures) {
+    struct run_missed *missed = arena_alloc(arena, (history->missed.count + 1) * sizeof *missed);
+    if (!failures || !missed) {
         return false;
     }
+    for (size_t i = 0; i < history->missed.count; i++) {
+        missed[i] = history->missed.items[i];
+    }
+    run->missed = missed;
+    run->missed_count = history->missed.count;
     if (history->fault) {
         fill_fault(run, history);
     }

@@ -216,6 +216,7 @@ void history_finish(struct history *history)
     VEC_FREE(&history->hosts);
     VEC_FREE(&history->joins);
     VEC_FREE(&history->failed);
+    VEC_FREE(&history->missed);
     VEC_FREE(&history->calls);
     VEC_FREE(&history->operands);
     VEC_FREE(&history->pointer_names);

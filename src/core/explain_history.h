@@ -135,6 +135,7 @@ struct history {
     VEC(struct hist_alloc) allocs;
     VEC(struct hist_host) hosts;
     VEC(struct hist_failed) failed;
+    VEC(struct run_missed) missed;
     VEC(struct hist_join) joins;
     VEC(struct hist_call) calls;
     VEC(struct hist_operand) operands; /* pageable, each address once */

@@ -248,6 +248,13 @@ static bool on_failed(struct reader_state *state, const struct ssan_ev_failed *e
            read_add_call(state, CALL_FAILED, index, ev->thread, ev->site);
 }
 
+static bool on_missed(struct reader_state *state, const struct ssan_ev_missed *ev)
+{
+    const struct run_missed missed = {read_text(state, ev->failure), read_text(state, ev->call),
+                                      ev->calls};
+    return missed.failure && missed.call && VEC_PUSH(&state->history->missed, missed);
+}
+
 static bool on_release(struct reader_state *state, const struct ssan_ev_release *ev)
 {
     const uint32_t callback = history_find(&state->callback_of, ev->thread);
@@ -369,6 +376,8 @@ static bool take_run(struct reader_state *state, const struct ssan_event *event)
         return true;
     case SSAN_EV_failed:
         return on_failed(state, &event->failed);
+    case SSAN_EV_missed:
+        return on_missed(state, &event->missed);
     case SSAN_EV_line:
         return read_line(state, &event->line);
     default:

@@ -296,6 +296,12 @@ struct run_failure {
     uint64_t count;
 };
 
+/* One that did not happen, as its call was made `calls` times only. */
+struct run_missed {
+    const char *failure, *call; /* failure: as --fail takes it */
+    uint64_t calls;
+};
+
 struct run_info {
     const char *const *command; /* NULL-terminated; empty: unknown */
     enum ssan_producer source;
@@ -323,6 +329,8 @@ struct run_info {
     struct place fault_returned_at;
     const struct run_failure *failures; /* in the order of their first */
     size_t failure_count;
+    const struct run_missed *missed;
+    size_t missed_count;
     const char *const *unsupported; /* names, in order of first call */
     const uint64_t *unsupported_counts;
     const struct place *unsupported_at; /* of the first call of each; NULL: of none */

@@ -305,12 +305,28 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
     }
 }
 
+/* Of the first run: what was made to fail, and what did not come to that. */
+static void add_failures(struct strbuf *out, const struct run_info *run)
+{
+    for (size_t i = 0; i < run->failure_count; i++) {
+        strbuf_puts(out, "  failed as asked for: ");
+        words_failure(out, &run->failures[i]);
+        strbuf_puts(out, "\n");
+    }
+    for (size_t i = 0; i < run->missed_count; i++) {
+        strbuf_puts(out, "  --fail ");
+        words_missed(out, &run->missed[i]);
+        strbuf_puts(out, "\n");
+    }
+}
+
 void explore_text(struct strbuf *out, const struct explore_facts *facts,
                   const struct report *report, bool verbose)
 {
     size_t told = 0, left = 0;
     add_extent(out, facts);
     add_streams(out, facts, report);
+    add_failures(out, &report->run);
     for (size_t i = 0; i < facts->group_count; i++) {
         const struct explore_group *group = &facts->groups[i];
         if (group->runs == 0 && i > 0) {

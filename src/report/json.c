@@ -108,6 +108,19 @@ static json_t *failures_array(struct json_build *build, const struct run_info *r
     return array;
 }
 
+static json_t *missed_array(struct json_build *build, const struct run_info *run)
+{
+    json_t *array = json_array();
+    size_t i;
+    for (i = 0; i < run->missed_count; i++) {
+        json_t *object = json_object();
+        json_put(build, object, "failure", json_text(run->missed[i].failure));
+        json_put(build, object, "calls", json_number(run->missed[i].calls));
+        json_add(build, array, object);
+    }
+    return array;
+}
+
 static json_t *text_array(struct json_build *build, const char *const *texts, size_t count)
 {
     json_t *array = json_array();
@@ -133,6 +146,7 @@ json_t *json_run(struct json_build *build, const struct verdict *verdict)
     json_put(build, object, "schedule", json_text(run->schedule));
     json_put(build, object, "altered", json_text(run->altered));
     json_put(build, object, "planned_failures", failures_array(build, run));
+    json_put(build, object, "missed_failures", missed_array(build, run));
     json_put(build, object, "infeasible", json_text(run->infeasible));
     json_put(build, object, "rules",
              json_string(run->order_documented ? "documented" : "observed"));

@@ -268,7 +268,13 @@ static bool merge_failures(struct run_info *into, const struct run_info *more, s
         failures[into->failure_count++] = more->failures[i];
     }
     into->failures = failures;
-    return true;
+    struct run_missed *missed =
+        grown(arena, into->missed, into->missed_count, more->missed_count, sizeof *missed);
+    for (size_t i = 0; missed && i < more->missed_count; i++) {
+        missed[into->missed_count++] = more->missed[i];
+    }
+    into->missed = missed ? missed : into->missed;
+    return missed != NULL;
 }
 
 static bool merge_run(struct run_info *into, const struct run_info *more, struct arena *arena)

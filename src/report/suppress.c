@@ -13,7 +13,8 @@
 static bool fits_kernel(const char *glob, const struct report *report, int index)
 {
     const struct report_op *op = words_op(report, index);
-    return op && op->kind == ROP_KERNEL && op->name && fnmatch(glob, op->name, 0) == 0;
+    bool named = op && (op->kind == ROP_KERNEL || op->kind == ROP_FAILED);
+    return named && op->name && fnmatch(glob, op->name, 0) == 0;
 }
 
 bool suppress_fits(const struct suppression *entry, const struct report *report,

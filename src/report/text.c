@@ -377,13 +377,7 @@ static void failures_section(struct strbuf *out, const struct run_info *run)
     for (i = 0; i < run->failure_count; i++) {
         const struct run_failure *failure = &run->failures[i];
         strbuf_clear(&text);
-        strbuf_printf(&text, "%s at ", failure->call);
-        words_place_full(&text, &failure->at);
-        strbuf_puts(&text, ": ");
-        words_error(&text, failure->error);
-        if (failure->count > 1) {
-            strbuf_printf(&text, ", %" PRIu64 " times", failure->count);
-        }
+        words_failure(&text, failure);
         strbuf_puts(out, i == 0 ? "failed as asked for\n" : "");
         layout_wrap(out, i == 0 ? "calls" : NULL, strbuf_text(&text));
     }

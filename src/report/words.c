@@ -257,6 +257,23 @@ static void thread_message(struct strbuf *out, const struct report *report,
     strbuf_puts(out, " or join it, and nothing orders the two threads there");
 }
 
+void words_failure(struct strbuf *out, const struct run_failure *failure)
+{
+    strbuf_printf(out, "%s at ", failure->call);
+    words_place_full(out, &failure->at);
+    strbuf_puts(out, ": ");
+    words_error(out, failure->error);
+    if (failure->count > 1) {
+        strbuf_printf(out, ", %" PRIu64 " times", failure->count);
+    }
+}
+
+void words_missed(struct strbuf *out, const struct run_missed *missed)
+{
+    strbuf_printf(out, "%s did not happen: %s was called %" PRIu64 " time%s", missed->failure,
+                  missed->call, missed->calls, missed->calls == 1 ? "" : "s");
+}
+
 static void error_message(struct strbuf *out, const struct report *report,
                           const struct finding *finding)
 {

@@ -39,6 +39,10 @@ const struct place *words_site(const struct report *report, const struct finding
 /* The sentence of a finding, without pointers, lines or severity. */
 void words_message(struct strbuf *out, const struct report *report, const struct finding *finding);
 
+/* "cudaMalloc at a.cu:9: cudaErrorMemoryAllocation, 3 times" */
+void words_failure(struct strbuf *out, const struct run_failure *failure);
+/* "cudaMalloc:3=cudaErrorUnknown did not happen: cudaMalloc was called 2 times" */
+void words_missed(struct strbuf *out, const struct run_missed *missed);
 /* The name of a CUDA error, or its number. */
 void words_error(struct strbuf *out, uint32_t error);
 

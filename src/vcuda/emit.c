@@ -169,6 +169,13 @@ void emit_failed(struct call *call, cudaError_t error, bool earlier)
     emit_put(&event);
 }
 
+void emit_missed(const char *failure, const char *name, uint64_t calls)
+{
+    struct ssan_event event = {.kind = SSAN_EV_missed};
+    event.missed = (struct ssan_ev_missed){ssan_str(failure), ssan_str(name), calls};
+    emit_put(&event);
+}
+
 void emit_printed(uint64_t op)
 {
     struct ssan_event event = {.kind = SSAN_EV_printed, .printed = {op}};

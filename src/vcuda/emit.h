@@ -37,6 +37,7 @@ uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object)
 /* The call returns `error`, which is not NotReady; `earlier`: that of earlier work. Any thread:
  * without the lock a kernel stays unnamed. */
 void emit_failed(struct call *call, cudaError_t error, bool earlier);
+void emit_missed(const char *failure, const char *name, uint64_t calls);
 void emit_printed(uint64_t op);
 void emit_progress_forced(const struct op *op);
 void emit_thread_start(uint32_t thread, uint32_t parent, uint32_t site);

@@ -106,6 +106,9 @@ void plan_fails_tell(void)
         if (done->happened) {
             continue;
         }
+        plan_print_fail(&fails.plan->fails.items[i], &words);
+        emit_missed(strbuf_text(&words), fails.plan->fails.items[i].call, done->calls);
+        strbuf_clear(&words);
         strbuf_puts(&words, "--fail ");
         plan_print_fail(&fails.plan->fails.items[i], &words);
         strbuf_printf(&words, " did not happen: %s was called %" PRIu64 " time%s",

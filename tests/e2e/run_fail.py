@@ -109,6 +109,12 @@ def did_not_happen():
     told = "streamsan: --fail cudaLaunchKernel:4=cudaErrorUnknown did not happen: cudaLaunchKernel was called 3 times\n" \
            "streamsan: --fail cudaMallocPitch:1=cudaErrorUnknown did not happen: cudaMallocPitch was called 0 times\n"
     check(told in done.err and done.code == 0, done.about())
+    check([(m["failure"], m["calls"]) for m in done.report["run"]["missed_failures"]]
+          == [("cudaLaunchKernel:4=cudaErrorUnknown", 3), ("cudaMallocPitch:1=cudaErrorUnknown", 0)], done.report["run"])
+    done = execute([TOOL, "explore", "--fail", "cudaFree:2=cudaErrorUnknown", "--fail", "cudaMallocHost=cudaErrorMemoryAllocation", "--",
+                    program("pipeline")])
+    for words in ("  --fail cudaFree:2=cudaErrorUnknown did not happen: cudaFree was called 0 times\n", "  failed as asked for: cudaMallocHost at "):
+        check(words in done.stderr, done.stderr)
 
 
 def wrong_words():

@@ -357,10 +357,13 @@ void fixture_advice(struct report *report)
 void fixture_errors(struct report *report)
 {
     struct run_failure *failures;
+    struct run_missed *missed;
     struct run_info *run = &report->run;
     struct report_op *op;
     handover_tables(report);
     failures = make(report, 2 * sizeof *failures);
+    missed = make(report, sizeof *missed);
+    *missed = (struct run_missed){"cudaFree:2=cudaErrorInvalidValue", "cudaFree", 1};
     op = add_op(report, "s1.1", "P1", ROP_KERNEL, 0, at("errors.cu", 20, "scale<<<1, 1>>>(d);"));
     op->name = "scale";
     op = add_op(report, "f1.1", "f1.1", ROP_FAILED, -1, at("errors.cu", 30, NULL));
@@ -381,6 +384,8 @@ void fixture_errors(struct report *report)
     failures[1] = (struct run_failure){"cudaLaunchKernel", 700, at("errors.cu", 20, NULL), 1};
     run->failures = failures;
     run->failure_count = 2;
+    run->missed = missed;
+    run->missed_count = 1;
     run->altered = "--fail cudaMalloc:all=cudaErrorMemoryAllocation";
     run->fault = "the kernel fails, as --fail cudaLaunchKernel:1=cudaErrorIllegalAddress asks";
     run->fault_error = 700;

@@ -32,7 +32,7 @@ static bool is_judged(enum ssan_event_kind kind)
 {
     return kind != SSAN_EV_module && kind != SSAN_EV_site && kind != SSAN_EV_frame &&
            kind != SSAN_EV_line && kind != SSAN_EV_call && kind != SSAN_EV_infeasible &&
-           kind != SSAN_EV_printed && kind != SSAN_EV_gate;
+           kind != SSAN_EV_printed && kind != SSAN_EV_gate && kind != SSAN_EV_missed;
 }
 
 static bool parse(int argc, char **argv, struct settings *settings)
