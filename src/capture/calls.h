@@ -49,10 +49,11 @@ struct thread {
     struct call_frame frames[CALLS_DEPTH];
     uint32_t site; /* of the outermost call */
     bool has_site;
-    uint32_t accepted; /* items that the outermost call has submitted */
-    uint64_t transfer; /* a copy or memset that has not returned; 0: none */
-    uint64_t launch;   /* the op of the launch in progress */
-    uint64_t sync;     /* in progress; 0: none */
+    uint32_t accepted;  /* items that the outermost call has submitted */
+    uint64_t transfer;  /* a copy or memset that has not returned; 0: none */
+    uint64_t launch;    /* the op of the launch in progress */
+    bool behind_kernel; /* the last item that was put stands behind a kernel in its stream */
+    uint64_t sync;      /* in progress; 0: none */
     int64_t sync_began_ns;
     struct hostfunc *hostfunc; /* being submitted */
     bool hostfunc_unseen;      /* one is, of which nothing is told */

@@ -178,15 +178,17 @@ static void unsupported(struct thread *thread, const struct api_call *call)
 
 /* Whether an attribute takes order away, or gives it where no item ends (R-PDL-1, 9, 10). A kernel
  * whose threads all wait for what is before them first of all is as ordered as any other
- * (R-PDL-3): end(P) comes before each of its accesses, and before its end. */
-static bool changes_order(const struct cuda_launch_attribute *attribute)
+ * (R-PDL-3): end(P) comes before each of its accesses, and before its end. So is one that stands
+ * behind no kernel (R-PDL-11). */
+static bool changes_order(const struct thread *thread,
+                          const struct cuda_launch_attribute *attribute)
 {
     switch (attribute->id) {
     case CUDA_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CUDA_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
         return true;
     case CUDA_ATTRIBUTE_PROGRAMMATIC_SERIALIZATION:
-        return attribute->value.number && !observe_waits_first();
+        return attribute->value.number && thread->behind_kernel && !observe_waits_first();
     default:
         return false;
     }
@@ -201,7 +203,7 @@ static void leave_launch(struct thread *thread, const struct call_frame *frame)
     }
     config = ((const struct cuda_launch_ex_params *)frame->params)->config;
     for (unsigned int i = 0; config && config->attributes && i < config->attribute_count; i++) {
-        if (changes_order(&config->attributes[i])) {
+        if (changes_order(thread, &config->attributes[i])) {
             emit_unsupported("programmatic dependent launch", thread->id, calls_site(thread));
             return;
         }

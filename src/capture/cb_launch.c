@@ -15,7 +15,9 @@ uint64_t item_put(struct thread *thread, struct ssan_ev_op *op, struct sanitizer
         emit_lost(SSAN_loss_OPERATIONS, 0);
     }
     if (id) {
-        gate_item(op->stream, id, handle ? handle : handles_of_stream(op->stream), launch);
+        handle = handle ? handle : handles_of_stream(op->stream);
+        thread->behind_kernel = handles_behind_kernel(handle, op->kind);
+        gate_item(op->stream, id, handle, launch);
     }
     return id;
 }

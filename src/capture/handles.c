@@ -30,6 +30,7 @@ struct stream_facts {
     struct caller creator;
     bool non_blocking;
     bool is_internal; /* made by the driver for itself: no default stream */
+    bool ends_in_kernel;
 };
 
 static struct {
@@ -272,6 +273,16 @@ uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_th
         begin_stream(facts, caller); /* a join of the legacy stream covers the blocking ones */
     }
     return facts ? facts->id : 0;
+}
+
+bool handles_behind_kernel(struct sanitizer_stream *handle, enum ssan_op_kind kind)
+{
+    struct stream_facts *facts = find_stream(handle);
+    bool is_behind = !facts || facts->ends_in_kernel;
+    if (facts && kind != SSAN_op_kind_RECORD) {
+        facts->ends_in_kernel = kind == SSAN_op_kind_KERNEL || kind == SSAN_op_kind_MEMSET;
+    }
+    return is_behind;
 }
 
 bool handles_is_default(struct sanitizer_stream *handle)

@@ -46,6 +46,9 @@ uint32_t handles_stream(CUcontext context, CUstream stream, struct sanitizer_str
 /* What the argument of a call means: 0 when nothing can have been submitted to it. */
 uint32_t handles_stream_argument(CUcontext context, CUstream stream, bool per_thread,
                                  struct caller caller);
+/* An item of this kind goes to the stream: whether the one before it, records left out, is a
+ * kernel, or a memset, which may be one (R-PDL-11). */
+bool handles_behind_kernel(struct sanitizer_stream *handle, enum ssan_op_kind kind);
 /* Whether it is a default stream, legacy or per-thread. */
 bool handles_is_default(struct sanitizer_stream *handle);
 /* The unique handle of a stream of the trace; NULL once it is destroyed. */

@@ -38,8 +38,8 @@ int scenario_launches(void)
     return cudaDeviceSynchronize();
 }
 
-/* Kernels that may begin before the one before them has ended: one that waits for it first, and one
- * of which that is not known. */
+/* Kernels that may begin before the one before them has ended: behind a copy, two that wait for it
+ * first, and one of which that is not known. */
 int scenario_dependent(void)
 {
     begin();
@@ -51,7 +51,8 @@ int scenario_dependent(void)
                                                 .stream = stream,
                                                 .attributes = &attribute,
                                                 .attribute_count = 1};
-    launch(&kernel_scale, device, NULL, stream);
+    cudaMemcpyAsync(device, pinned, 64, CUDA_COPY_HOST_TO_DEVICE, stream);
+    cudaLaunchKernelExC(&config, &kernel_scale, arguments);
     cudaLaunchKernelExC(&config, &kernel_waiting, arguments);
     cudaLaunchKernelExC(&config, &kernel_waiting, arguments);
     cudaStreamSynchronize(stream);
