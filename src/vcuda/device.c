@@ -119,12 +119,39 @@ static void tell_fault(const struct ptx_line *line, const char *text)
     message_tell(message);
 }
 
+static bool tell_unrun_op(struct op *op, void *self)
+{
+    (void)self;
+    if ((op->kind == SSAN_op_kind_COPY || op->kind == SSAN_op_kind_MEMSET) &&
+        op->state != OP_RUNNING && !op->unrun_told) {
+        op->unrun_told = true;
+        executor_tell_transfer(op);
+    }
+    return true;
+}
+
+/* Copies and memsets that were accepted and will not run now: what they access is known, and in
+ * other schedules they come before the fault. May well be what led to it. */
+static void tell_unrun(void)
+{
+    struct op_list targets = {0};
+    bool fine = emit_is_on() && queue_targets_of(&targets, EVERY_DEVICE);
+    for (size_t i = 0; fine && i < targets.count; i++) {
+        fine = queue_walk(targets.items[i], tell_unrun_op, NULL);
+    }
+    if (emit_is_on() && !fine) {
+        emit_lost(SSAN_loss_ACCESSES, 0);
+    }
+    queue_targets_finish(&targets);
+}
+
 void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
 {
     if (device.sticky) {
         return;
     }
     device.sticky = error;
+    tell_unrun();
     emit_fault(op->id, line ? site_line(line) : 0, (uint32_t)error, op->planned != 0, text);
     if (!emit_is_on()) {
         tell_fault(line, text); /* otherwise the report says it */
@@ -140,6 +167,7 @@ void device_die(cudaError_t error, const char *text)
         return;
     }
     device.sticky = error;
+    tell_unrun();
     emit_fault(0, 0, (uint32_t)error, true, text);
     if (!emit_is_on()) {
         tell_fault(NULL, text);

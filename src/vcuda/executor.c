@@ -259,14 +259,22 @@ static bool may_touch(uint64_t address)
     return !is_dry || (memory_find(address, &block) && block.kind != SSAN_memory_REGISTERED);
 }
 
+void executor_tell_transfer(const struct op *op)
+{
+    const struct transfer *transfer = &op->transfer;
+    if (op->kind == SSAN_op_kind_COPY) {
+        tell_rows(op->id, SSAN_access_READ, rows(transfer->src, transfer, transfer->src_pitch));
+    }
+    tell_rows(op->id, SSAN_access_WRITE, rows(transfer->dst, transfer, transfer->dst_pitch));
+}
+
 static enum outcome run_copy(struct op *op)
 {
     const struct transfer *copy = &op->transfer;
     const unsigned char *from = copy->staged ? copy->staged : memory_at(copy->src);
     uint64_t from_pitch = copy->staged ? copy->width : copy->src_pitch;
     unsigned char *to = memory_at(copy->dst);
-    tell_rows(op->id, SSAN_access_READ, rows(copy->src, copy, copy->src_pitch));
-    tell_rows(op->id, SSAN_access_WRITE, rows(copy->dst, copy, copy->dst_pitch));
+    executor_tell_transfer(op);
     if (may_touch(copy->dst) && (copy->staged || may_touch(copy->src))) {
         for (uint64_t row = 0; row < copy->height; row++) {
             memmove(to + row * copy->dst_pitch, from + row * from_pitch, copy->width);
@@ -280,7 +288,7 @@ static enum outcome run_memset(struct op *op)
 {
     const struct transfer *set = &op->transfer;
     unsigned char *to = memory_at(set->dst);
-    tell_rows(op->id, SSAN_access_WRITE, rows(set->dst, set, set->dst_pitch));
+    executor_tell_transfer(op);
     if (may_touch(set->dst)) {
         for (uint64_t row = 0; row < set->height; row++) {
             memset(to + row * set->dst_pitch, set->value, set->width);

@@ -14,5 +14,7 @@ void executor_run_here(struct op *op);
 void executor_fail_stuck(struct op *op);
 /* Takes the source of a copy now, rows packed; false when out of memory. */
 bool executor_stage(struct transfer *copy);
+/* Tells what a copy or memset accesses. Device lock held or not. */
+void executor_tell_transfer(const struct op *op);
 
 #endif
