@@ -20,18 +20,9 @@ static void *at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-static bool copy_out(struct drain *drain, uint64_t to, void *from, uint64_t bytes)
-{
-    struct pool *pool = drain->pool;
-    drain->has_failed =
-        drain->has_failed ||
-        pool->api->copy_to_device_async(at(to), from, bytes, drain->stream) != SANITIZER_OK;
-    return !drain->has_failed;
-}
-
 static bool is_lost(const struct pool *pool, uint32_t record)
 {
-    return pool->lost_copy[record] != 0;
+    return pool->flags_copy[record].lost != 0;
 }
 
 static int compare_numbers(const void *left, const void *right, void *self)
@@ -76,6 +67,8 @@ static bool is_empty(const uint32_t *page)
     return *page == 0 && memcmp(bytes, bytes + 4, PATCH_PAGE_BYTES - 4) == 0;
 }
 
+#define GAP 16u /* pages that are copied along in less time than a copy of its own takes */
+
 /* Copies pages from position `from` of the list on, as many as there is room for; answers how many.
  * Neighbours are copied in one go, with few pages of others between. */
 static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
@@ -87,7 +80,7 @@ static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
     while (next < drain->pages.count && used < POOL_PAGES_AT_ONCE && !drain->has_failed) {
         uint64_t first = pages[next].address, end = first;
         size_t begin = next;
-        while (next < drain->pages.count && pages[next].address - end <= 3 * PATCH_PAGE_BYTES &&
+        while (next < drain->pages.count && pages[next].address - end <= GAP * PATCH_PAGE_BYTES &&
                used + (pages[next].address - first) / PATCH_PAGE_BYTES < POOL_PAGES_AT_ONCE) {
             end = pages[next++].address + PATCH_PAGE_BYTES;
         }
@@ -95,21 +88,14 @@ static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
         for (size_t i = begin; i < next && !drain->has_failed; i++) {
             struct owned owned = pages[i];
             owned.copy = (uint32_t)(used + (pages[i].address - first) / PATCH_PAGE_BYTES);
-            if (!is_empty(pool->pages_copy + (size_t)owned.copy * PATCH_PAGE_WORDS)) {
+            if ((owned.what & 7) != PATCH_KIND_DIRECTORY &&
+                !is_empty(pool->pages_copy + (size_t)owned.copy * PATCH_PAGE_WORDS)) {
                 drain->is_short = !VEC_PUSH(&batch->leaves, owned) || drain->is_short;
             }
         }
         used += (end - first) / PATCH_PAGE_BYTES;
     }
     return next - from;
-}
-
-/* A leaf that has two pages gets all bits in one. */
-static void merge(uint32_t *to, const uint32_t *from)
-{
-    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
-        to[i] |= from[i];
-    }
 }
 
 /* Tells the leaves [from, to) of a batch, all of one launch; `record` is a copy of its record. */
@@ -124,14 +110,9 @@ static void tell_launch(struct drain *drain, const struct batch *batch, size_t f
     VEC(struct observe_leaf) leaves = {0};
     for (size_t i = from; i < to; i++) {
         const struct owned *owned = &batch->leaves.items[i];
-        uint32_t *bits = pool->pages_copy + (size_t)owned->copy * PATCH_PAGE_WORDS;
-        struct observe_leaf leaf = {owned->what, bits};
-        if (i > from && owned->what == batch->leaves.items[i - 1].what && leaves.count > 0) {
-            merge(bits, leaves.items[leaves.count - 1].bits);
-            leaves.items[leaves.count - 1] = leaf;
-        } else {
-            drain->is_short = !VEC_PUSH(&leaves, leaf) || drain->is_short;
-        }
+        struct observe_leaf leaf = {owned->what,
+                                    pool->pages_copy + (size_t)owned->copy * PATCH_PAGE_WORDS};
+        drain->is_short = !VEC_PUSH(&leaves, leaf) || drain->is_short;
     }
     observe_leaves_tell(&out, leaves.items, leaves.count);
     VEC_FREE(&leaves);
@@ -195,39 +176,28 @@ static void tell_closed(struct ssan_sink *sink, uint64_t op)
     ssan_put(sink, &event);
 }
 
-static bool is_slot(const struct pool *pool, uint64_t address)
-{
-    return address >= pool->pages &&
-           address < pool->pages + (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
-}
-
-static void zero(struct drain *drain, uint64_t address, uint64_t bytes)
-{
-    struct pool *pool = drain->pool;
-    drain->has_failed = drain->has_failed ||
-                        pool->api->set_device(at(address), 0, bytes, drain->stream) != SANITIZER_OK;
-}
-
-/* Zeroes the pages, neighbours in one go, then the keys of those that are slots: they can be
- * claimed from then on. Memory of windows is given back with the records. */
+/* Zeroes the pages, neighbours in one go, and puts those of the pool back into the ring. Memory of
+ * windows is given back with the records. */
 static void free_pages(struct drain *drain)
 {
     struct pool *pool = drain->pool;
     const struct owned *pages = drain->pages.items;
     size_t count = drain->pages.count;
+    uint64_t tail = pool->tail, end = pool->pages + (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
     for (size_t from = 0, to = 0; from < count && !drain->has_failed; from = to) {
         uint64_t first = pages[from].address;
-        bool are_slots = is_slot(pool, first);
-        while (to < count && pages[to].address - first == (to - from) * PATCH_PAGE_BYTES &&
-               is_slot(pool, pages[to].address) == are_slots) {
+        while (to < count && pages[to].address - first == (to - from) * PATCH_PAGE_BYTES) {
+            if (pages[to].address >= pool->pages && pages[to].address < end) {
+                uint32_t page = (uint32_t)((pages[to].address - pool->pages) / PATCH_PAGE_BYTES);
+                pool->ring_copy[tail++ % pool->ring_size] = (struct patch_place){0, 0, page};
+            }
             to++;
         }
-        zero(drain, first, (to - from) * PATCH_PAGE_BYTES);
-        if (are_slots) {
-            uint64_t slot = (first - pool->pages) / PATCH_PAGE_BYTES;
-            zero(drain, pool->keys + slot * sizeof(uint64_t), (to - from) * sizeof(uint64_t));
-            pool->given += drain->has_failed ? 0 : to - from;
-        }
+        drain->has_failed = pool->api->set_device(at(first), 0, (to - from) * PATCH_PAGE_BYTES,
+                                                  drain->stream) != SANITIZER_OK;
+    }
+    if (tail != pool->tail && owned_copy_places(drain, pool->tail, tail, true)) {
+        pool->tail = tail;
     }
     owned_count(pool);
 }
@@ -260,17 +230,13 @@ static void reset_records(struct drain *drain)
         }
         for (size_t i = from; i < to; i++) {
             reset_template(pool, done[i]);
+            memset(&pool->flags_copy[done[i]], 0, sizeof pool->flags_copy[0]);
         }
         if (is_touched) {
-            copy_out(drain, pool->records + done[from] * sizeof(struct patch_launch),
-                     &pool->templates[done[from]], (to - from) * sizeof(struct patch_launch));
-        }
-        for (size_t i = from; i < to; i++) {
-            if (is_lost(pool, done[i])) {
-                pool->lost_copy[done[i]] = 0;
-                copy_out(drain, pool->lost + done[i] * sizeof(uint64_t), &pool->lost_copy[done[i]],
-                         sizeof(uint64_t));
-            }
+            owned_copy_out(drain, pool->records + done[from] * sizeof(struct patch_launch),
+                           &pool->templates[done[from]], (to - from) * sizeof(struct patch_launch));
+            owned_copy_out(drain, pool->flags + done[from] * sizeof(struct patch_flags),
+                           &pool->flags_copy[done[from]], (to - from) * sizeof(struct patch_flags));
         }
     }
 }
@@ -299,15 +265,15 @@ static void free_records(struct drain *drain)
 static void run_drain(struct drain *drain)
 {
     struct pool *pool = drain->pool;
-    /* Words that tell of losses come along, again once it is known which launches have ended: both
-     * they and the claims of a launch were written before it did. */
-    uint64_t bytes = pool->record_count * sizeof(uint64_t) + sizeof(struct pool_marks);
-    if (!owned_copy_back(drain, pool->lost_copy, pool->lost, bytes)) {
+    /* Flags that tell of losses and of windows come along, again once it is known which launches
+     * have ended: both they and the claims of a launch were written before it did. */
+    uint64_t bytes = pool->record_count * sizeof(struct patch_flags) + sizeof(struct pool_marks);
+    if (!owned_copy_back(drain, pool->flags_copy, pool->flags, bytes)) {
         return;
     }
     find_done(drain);
     if (drain->done.count > 0) {
-        (void)owned_copy_back(drain, pool->lost_copy, pool->lost, bytes);
+        (void)owned_copy_back(drain, pool->flags_copy, pool->flags, bytes);
     }
     owned_count(pool);
     if (drain->done.count == 0 || drain->has_failed) {
@@ -326,6 +292,11 @@ static void run_drain(struct drain *drain)
     }
     free_pages(drain);
     reset_records(drain);
+    pool->marks_copy->control.tail = pool->tail;
+    owned_copy_out(drain,
+                   pool->marks + offsetof(struct pool_marks, control) +
+                       offsetof(struct patch_pool, tail),
+                   &pool->marks_copy->control.tail, sizeof pool->tail);
     drain->has_failed =
         drain->has_failed || pool->api->stream_synchronize(drain->stream) != SANITIZER_OK;
     free_records(drain);

@@ -1,6 +1,6 @@
-/* Claims are read from the ring as far as the device has counted; windows are listed where their
- * record says that an instruction was in them. Cost: a small copy for each ring's new part and for
- * each launch that has windows. */
+/* Claims are read from the ring as far as the device has counted; windows are listed where the
+ * flags of their launch say that an instruction was in them. Cost: a copy of the ring's new part.
+ */
 #include "capture/observe_owned.h"
 
 #include "capture/observe_windows.h"
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define FILLER      32u /* pages */
 #define CLAIM_TRIES 50u /* of half a millisecond, for a claim that is being written */
 
 static void *at(uint64_t address)
@@ -24,16 +25,26 @@ bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t byte
     return !drain->has_failed;
 }
 
-/* Copies claims [from, to) of the ring, which may go around its end. */
-static bool copy_claims(struct drain *drain, uint64_t from, uint64_t to)
+bool owned_copy_out(struct drain *drain, uint64_t to, void *from, uint64_t bytes)
+{
+    struct pool *pool = drain->pool;
+    drain->has_failed =
+        drain->has_failed ||
+        pool->api->copy_to_device_async(at(to), from, bytes, drain->stream) != SANITIZER_OK;
+    return !drain->has_failed;
+}
+
+bool owned_copy_places(struct drain *drain, uint64_t from, uint64_t to, bool is_out)
 {
     struct pool *pool = drain->pool;
     while (from < to) {
         uint64_t first = from % pool->ring_size;
         uint64_t count = to - from < pool->ring_size - first ? to - from : pool->ring_size - first;
-        if (!owned_copy_back(drain, &pool->claims_copy[first],
-                             pool->claims + first * sizeof(struct patch_claim),
-                             count * sizeof(struct patch_claim))) {
+        uint64_t there = pool->ring + first * sizeof(struct patch_place);
+        uint64_t bytes = count * sizeof(struct patch_place);
+        bool copied = is_out ? owned_copy_out(drain, there, &pool->ring_copy[first], bytes)
+                             : owned_copy_back(drain, &pool->ring_copy[first], there, bytes);
+        if (!copied) {
             return false;
         }
         from += count;
@@ -53,46 +64,34 @@ static void doubt_running(struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* How far claims are: of the position the device counts the lowest 32 bits. */
-static uint64_t claims_head(const struct pool *pool)
-{
-    return pool->head_seen +
-           (uint32_t)((uint32_t)pool->marks_copy->control.head - (uint32_t)pool->head_seen);
-}
-
 void owned_count(struct pool *pool)
 {
-    uint64_t owned = claims_head(pool) - pool->given;
-    atomic_store(&pool->pages_left,
-                 owned < pool->page_count ? pool->page_count - (uint32_t)owned : 0);
+    atomic_store(&pool->pages_left, (uint32_t)(pool->tail - pool->marks_copy->control.head));
 }
 
 void owned_read_claims(struct drain *drain)
 {
     struct pool *pool = drain->pool;
-    uint64_t head = claims_head(pool);
+    uint64_t head = pool->marks_copy->control.head;
     unsigned tries = 0;
-    if (!copy_claims(drain, pool->head_seen, head)) {
+    if (!owned_copy_places(drain, pool->head_seen, head, false)) {
         return;
     }
     while (pool->head_seen < head) {
-        const struct patch_claim *claim = &pool->claims_copy[pool->head_seen % pool->ring_size];
-        bool is_written = claim->place >> 32 == (uint32_t)pool->head_seen;
-        uint64_t index = (claim->key >> 35) - 1;
-        uint32_t slot = (uint32_t)claim->place;
-        if (!is_written && tries < CLAIM_TRIES) {
+        struct patch_place *place = &pool->ring_copy[pool->head_seen % pool->ring_size];
+        if (place->what == 0 && tries < CLAIM_TRIES) {
             struct timespec pause = {0, 500000};
             nanosleep(&pause, NULL);
             tries++;
-            if (!copy_claims(drain, pool->head_seen, head)) {
+            if (!owned_copy_places(drain, pool->head_seen, head, false)) {
                 return;
             }
             continue;
         }
-        if (is_written && index < pool->record_count && slot < pool->page_count) {
-            uint64_t leaf = (uint32_t)claim->key, kind = claim->key >> 32 & 7;
-            struct pool_page page = {leaf << 3 | kind, slot};
-            drain->is_short = !VEC_PUSH(&pool->launches[index].pages, page) || drain->is_short;
+        if (place->what != 0 && place->launch < pool->record_count) {
+            struct pool_page page = {place->what, place->page};
+            drain->is_short =
+                !VEC_PUSH(&pool->launches[place->launch].pages, page) || drain->is_short;
         } else {
             doubt_running(pool); /* and its page is leaked */
         }
@@ -101,29 +100,26 @@ void owned_read_claims(struct drain *drain)
     }
 }
 
-/* Lists the pages of windows of which an instruction says that it was in them. */
+/* Lists the pages of windows of which an instruction says that it was in them; of the others few,
+ * as no leaves: what lies between is copied and zeroed in one go. */
 static void list_windows(struct drain *drain, uint32_t launch)
 {
     struct pool *pool = drain->pool;
     uint32_t index = drain->done.items[launch];
     const struct pool_launch *done = &pool->launches[index];
-    const size_t from = offsetof(struct patch_launch, windows);
-    if (done->window_count == 0 ||
-        !owned_copy_back(drain, (char *)pool->records_copy + from,
-                         pool->records + index * sizeof(struct patch_launch) + from,
-                         done->window_count * sizeof(struct patch_window))) {
-        return;
-    }
     for (uint32_t i = 0; i < done->window_count; i++) {
         const struct pool_window *window = &done->windows[i];
         for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
-            if (!window->pages[kind - 1] || !(pool->records_copy->windows[i].touched >> kind & 1)) {
+            uint64_t leaf = windows_pages(window->first, kind);
+            uint64_t count = windows_pages(window->count, kind);
+            bool is_touched = pool->flags_copy[index].touched[i] >> kind & 1;
+            if (!window->pages[kind - 1] || (!is_touched && count > FILLER)) {
                 continue;
             }
-            uint64_t leaf = windows_pages(window->first, kind);
-            for (uint64_t j = 0; j < windows_pages(window->count, kind); j++) {
+            for (uint64_t j = 0; j < count; j++) {
                 struct owned owned = {window->pages[kind - 1] + j * PATCH_PAGE_BYTES,
-                                      (leaf + j) << 3 | kind, launch, 0};
+                                      is_touched ? (leaf + j) << 3 | kind : PATCH_KIND_DIRECTORY,
+                                      launch, 0};
                 drain->is_short = !VEC_PUSH(&drain->pages, owned) || drain->is_short;
             }
         }

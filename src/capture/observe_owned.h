@@ -25,6 +25,10 @@ struct drain {
 
 /* Copies from the device, waits for it; false: the driver no longer answers. */
 bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t bytes);
+/* Copies to the device, where `from` has to stay as it is until the drain ends; the same answer. */
+bool owned_copy_out(struct drain *drain, uint64_t to, void *from, uint64_t bytes);
+/* Copies places [from, to) of the ring, which may go around its end, out or back. */
+bool owned_copy_places(struct drain *drain, uint64_t from, uint64_t to, bool is_out);
 /* How many pages are left to be claimed, from what the marks that were copied say. */
 void owned_count(struct pool *pool);
 /* Hands the pages that were claimed since the last drain to their launches. */

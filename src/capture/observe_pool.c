@@ -28,15 +28,14 @@ static void *at(uint64_t address)
 /* Splits `bytes` into records, pages to claim, and a half for windows. False: too little. */
 static bool lay_out(struct pool *pool, uint64_t bytes)
 {
-    uint64_t a_record = sizeof(struct patch_launch) + sizeof(uint64_t);
+    uint64_t a_record = sizeof(struct patch_launch) + sizeof(struct patch_flags);
     uint64_t records = bytes / 16 / a_record;
     records = records > RECORDS_MOST ? RECORDS_MOST : records;
     uint64_t rest = records * a_record + sizeof(struct pool_marks) + 4 * ALIGNMENT;
     if (records < RECORDS_LEAST || bytes / 2 <= rest) {
         return false;
     }
-    uint64_t a_page = PATCH_PAGE_BYTES + sizeof(uint64_t) + 2 * sizeof(struct patch_claim);
-    uint64_t pages = (bytes / 2 - rest) / a_page;
+    uint64_t pages = (bytes / 2 - rest) / (PATCH_PAGE_BYTES + 2 * sizeof(struct patch_place));
     pages = pages > UINT32_MAX / 4 ? UINT32_MAX / 4 : pages;
     pool->ring_size = 1;
     while (pool->ring_size < pages) {
@@ -47,23 +46,19 @@ static bool lay_out(struct pool *pool, uint64_t bytes)
     return pages >= PAGES_LEAST;
 }
 
-/* The parts of the slab one behind the other, from `base` on; answers where they end. The words
- * `lost` stand right before the marks, as on the host. */
+/* The parts of the slab one behind the other, from `base` on; answers where they end. The flags
+ * stand right before the marks, as on the host. */
 static uint64_t set_addresses(struct pool *pool, uint64_t base)
 {
     uint64_t next = (base + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     pool->pages = next;
     next += (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
-    pool->sink = next;
-    next += PATCH_PAGE_BYTES;
     pool->records = next;
     next += (uint64_t)pool->record_count * sizeof(struct patch_launch);
-    pool->claims = next;
-    next += (uint64_t)pool->ring_size * sizeof(struct patch_claim);
-    pool->keys = next;
-    next += (uint64_t)pool->page_count * sizeof(uint64_t);
-    pool->lost = next;
-    next += (uint64_t)pool->record_count * sizeof(uint64_t);
+    pool->ring = next;
+    next += (uint64_t)pool->ring_size * sizeof(struct patch_place);
+    pool->flags = next;
+    next += (uint64_t)pool->record_count * sizeof(struct patch_flags);
     pool->marks = next;
     return next + sizeof(struct pool_marks);
 }
@@ -103,14 +98,14 @@ static bool alloc_host(struct pool *pool)
 {
     pool->launches = mem_zalloc(pool->record_count, sizeof *pool->launches);
     pool->free_records = mem_zalloc(pool->record_count, sizeof *pool->free_records);
-    uint64_t lost_bytes = pool->record_count * sizeof(uint64_t);
-    if (!alloc_pinned(pool, &pool->lost_copy, lost_bytes + sizeof(struct pool_marks))) {
+    uint64_t flag_bytes = pool->record_count * sizeof(struct patch_flags);
+    if (!alloc_pinned(pool, &pool->flags_copy, flag_bytes + sizeof(struct pool_marks))) {
         return false;
     }
-    pool->marks_copy = (struct pool_marks *)(pool->lost_copy + pool->record_count);
+    pool->marks_copy = (struct pool_marks *)(pool->flags_copy + pool->record_count);
     return pool->launches && pool->free_records &&
            alloc_pinned(pool, &pool->mark_values, POOL_STREAMS * sizeof *pool->mark_values) &&
-           alloc_pinned(pool, &pool->claims_copy, pool->ring_size * sizeof *pool->claims_copy) &&
+           alloc_pinned(pool, &pool->ring_copy, pool->ring_size * sizeof *pool->ring_copy) &&
            alloc_pinned(pool, &pool->templates, pool->record_count * sizeof *pool->templates) &&
            alloc_pinned(pool, &pool->records_copy, sizeof *pool->records_copy) &&
            alloc_pinned(pool, &pool->pages_copy, POOL_PAGES_AT_ONCE * PATCH_PAGE_BYTES);
@@ -122,19 +117,23 @@ static bool fill(struct pool *pool)
     for (uint32_t i = 0; i < pool->record_count; i++) {
         struct patch_launch *record = &pool->templates[i];
         record->pages = pool->pages;
-        record->keys = pool->keys;
         record->pool = pool->marks + offsetof(struct pool_marks, control);
-        record->claims = pool->claims;
-        record->lost = pool->lost + i * sizeof(uint64_t);
-        record->sink = pool->sink;
-        record->claim_mask = pool->ring_size - 1;
-        record->slots = pool->page_count - PATCH_CLUSTER;
-        record->index = i + 1;
+        record->ring = pool->ring;
+        record->flags = pool->flags + i * sizeof(struct patch_flags);
+        record->ring_mask = pool->ring_size - 1;
+        record->index = i;
         pool->free_records[i] = i;
     }
     pool->free_tail = pool->record_count;
-    pool->head_seen = pool->given = pool->marks_copy->control.head = pool->ring_size;
-    pool->pages_left = pool->page_count;
+    pool->tail = pool->page_count - PATCH_PAGE_FIRST;
+    for (uint32_t i = 0; i < pool->tail; i++) {
+        pool->ring_copy[i].page = PATCH_PAGE_FIRST + i;
+    }
+    pool->marks_copy->control.tail = pool->tail;
+    pool->pages_left = (uint32_t)pool->tail;
+    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
+        pool->pages_copy[i] = PATCH_PAGE_SINK;
+    }
     /* By its own handle: no stream would mean that of the current context, and there is none yet
      * where the driver's API alone makes this one. */
     const struct sanitizer_api *api = pool->api;
@@ -143,6 +142,11 @@ static bool fill(struct pool *pool)
         stream = NULL;
     }
     return api->set_device(at(pool->slab), 0, pool->slab_bytes, stream) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
+                                     pool->pages_copy, PATCH_PAGE_BYTES, stream) == SANITIZER_OK &&
+           api->copy_to_device_async(at(pool->ring), pool->ring_copy,
+                                     pool->ring_size * sizeof *pool->ring_copy,
+                                     stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->marks), pool->marks_copy, sizeof *pool->marks_copy,
                                      stream) == SANITIZER_OK &&
            api->copy_to_device_async(at(pool->records), pool->templates,
@@ -187,9 +191,9 @@ void pool_destroy(struct pool *pool)
     if (!pool) {
         return;
     }
-    free_pinned(pool, pool->claims_copy);
+    free_pinned(pool, pool->ring_copy);
     free_pinned(pool, pool->mark_values);
-    free_pinned(pool, pool->lost_copy);
+    free_pinned(pool, pool->flags_copy);
     free_pinned(pool, pool->templates);
     free_pinned(pool, pool->records_copy);
     free_pinned(pool, pool->pages_copy);

@@ -57,7 +57,7 @@ struct pool_stream {
 #define POOL_BEGUN   64u
 
 /* How far the streams are, and the rest of what a drain looks at, as it lies on the device behind
- * the words `lost` of all records. */
+ * the flags of all records. */
 struct pool_marks {
     uint64_t done[POOL_STREAMS];
     struct patch_pool control;
@@ -69,7 +69,7 @@ struct pool {
     uint32_t place;                          /* in the table of observe_contexts.c */
     struct sanitizer_stream *_Atomic stream; /* the one it is drained over; NULL: none yet */
     uint64_t slab_bytes;
-    uint64_t slab, pages, keys, claims, lost, marks, records, sink; /* addresses on the device */
+    uint64_t slab, pages, ring, flags, marks, records; /* addresses on the device */
     uint32_t page_count, ring_size, record_count;
 
     pthread_mutex_t lock; /* for what follows */
@@ -97,13 +97,13 @@ struct pool {
 
     pthread_mutex_t drain_lock;        /* one drains at a time; for what follows */
     uint64_t (*mark_values)[2];        /* page-locked: of each stream, a mark and its last one */
-    uint64_t *lost_copy;               /* page-locked, a word for each record */
+    struct patch_flags *flags_copy;    /* page-locked, of each record */
     struct pool_marks *marks_copy;     /* right behind, as on the device */
-    struct patch_claim *claims_copy;   /* page-locked, the whole ring */
+    struct patch_place *ring_copy;     /* page-locked, the whole ring */
     struct patch_launch *templates;    /* page-locked: each record as it begins */
     struct patch_launch *records_copy; /* page-locked, one */
     uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
-    uint64_t head_seen, given;         /* claims that were read, and whose pages are free again */
+    uint64_t head_seen, tail;
     bool resets_all;       /* others write to records too: none is used again as it is */
     atomic_bool wants_end; /* the context is about to end: last marks */
     bool has_failed;       /* the driver no longer answers: nothing is drained any more */

@@ -123,7 +123,7 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     uint32_t index;
     struct patch_launch *record = template_of(pool, user, &index);
     struct pool_launch *launch = &pool->launches[index];
-    const size_t from = offsetof(struct patch_launch, index); /* as it is there; whole words */
+    const size_t from = offsetof(struct patch_launch, ring_mask); /* as it is there; whole words */
     if (plan->count == 0) {
         return;
     }
@@ -176,6 +176,9 @@ void windows_learn(const struct pool_launch *launch)
     uint32_t outside = 0;
     for (size_t i = 0; i < launch->pages.count && outside < OUTSIDE && i < 64 * OUTSIDE; i++) {
         uint64_t what = launch->pages.items[i].what;
+        if ((what & 7) == PATCH_KIND_DIRECTORY) {
+            continue;
+        }
         uint64_t address = what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
         for (uint32_t j = 0; j < launch->window_count; j++) {
             if (is_behind(&launch->windows[j], address)) {

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 3
+#define PATCH_VERSION 4
 
 /* The name of a patch, with the version; the same as text. */
 #define PATCH_JOIN(name, version) name##_v##version
@@ -43,13 +43,20 @@
 
 #define PATCH_PAGE_WORDS 2048u
 #define PATCH_PAGE_BYTES (PATCH_PAGE_WORDS * 4u)
+/* Pages that are nobody's: 0 stands for none; accesses for which no page was left end in the sink,
+ * through a directory that holds nothing else. */
+#define PATCH_PAGE_NONE  0u
+#define PATCH_PAGE_SINK  1u
+#define PATCH_PAGE_LOST  2u
+#define PATCH_PAGE_FIRST 3u
 
-/* Kinds of leaves. An access of kind k (0 read, 1 write, 2 atomic) stands in PATCH_KIND(k, small).
+/* Kinds of pages. An access of kind k (0 read, 1 write, 2 atomic) stands in PATCH_KIND(k, small).
  */
 #define PATCH_KIND(access, is_small) (1u + 2u * (access) + (is_small))
 #define PATCH_KIND_ACCESS(kind)      (((kind)-1u) / 2u)
 #define PATCH_KIND_IS_SMALL(kind)    (((kind)-1u) % 2u)
 #define PATCH_KINDS                  6u
+#define PATCH_KIND_DIRECTORY         7u
 
 /* log2 of the bytes that a bit stands for */
 #define PATCH_UNIT(is_small) ((is_small) ? 0u : 2u)
@@ -87,9 +94,7 @@
 #define PATCH_ENTRIES 512u
 #define PATCH_TRIES   16u /* cells around its home that an instruction may be in */
 #define PATCH_WINDOWS 8u
-/* Neighbouring leaves whose slots are neighbours, and how many places such a group tries. */
-#define PATCH_CLUSTER 64u
-#define PATCH_PROBES  64u
+#define PATCH_SPANS   128u
 
 /* The window that an instruction is in; both words 0: none yet. Once filled it stays. */
 struct patch_site {
@@ -110,41 +115,55 @@ struct patch_entry {
 struct patch_window {
     uint32_t first, count;       /* leaves of 256 KiB */
     uint64_t bases[PATCH_KINDS]; /* of kind k at k - 1, with the count above 48 bits; 0: none */
-    uint32_t touched;            /* device: 1 << kind */
-    uint32_t unused;
+    uint64_t unused;
 };
 
-/* A claim of a page, in the ring. Whoever claims writes both words at once. */
-struct patch_claim {
-    uint64_t key;   /* index of the record << 35 | kind << 32 | leaf */
-    uint64_t place; /* the lowest 32 bits of its position << 32 | slot; another position: not yet */
+/* What the library asks of every launch that has ended; those of all records lie together. */
+struct patch_flags {
+    uint64_t lost;                   /* becomes 1 when an access has gone to the sink */
+    uint32_t touched[PATCH_WINDOWS]; /* by window: 1 << kind of the accesses there */
 };
 
+struct patch_span {
+    uint32_t tag; /* span << 3 | kind; 0: empty */
+    uint32_t directory;
+};
+
+/* A place in the ring of free pages. The library puts a page there and zeroes `what`; who claims it
+ * writes all of it at once. */
+struct patch_place {
+    uint64_t what; /* leaf << 3 | kind; 0: not yet */
+    uint32_t launch;
+    uint32_t page;
+};
+
+/* Places [head, tail) of the ring hold free pages; positions grow for ever. */
 struct patch_pool {
-    uint64_t head; /* positions of claims grow for ever from the size of the ring */
-    uint64_t unused[15];
+    uint64_t head; /* device: by compare and swap */
+    uint64_t unused1[15];
+    uint64_t tail; /* library */
+    uint64_t unused2[15];
 };
 
 struct patch_launch {
     /* written by the library before the record is used, then constant */
-    uint64_t pages;  /* of slots: uint32_t[PATCH_PAGE_WORDS] each */
-    uint64_t keys;   /* uint64_t for each slot: as in struct patch_claim; 0: free */
-    uint64_t pool;   /* struct patch_pool */
-    uint64_t claims; /* struct patch_claim [claim_mask + 1] */
-    uint64_t gate;   /* of the block-entry patch, or 0 */
-    uint64_t lost;   /* uint64_t: becomes 1 when an access has gone to the sink */
-    uint64_t sink;   /* a page that is nobody's */
-    uint32_t claim_mask;
-    uint32_t slots; /* without the last PATCH_CLUSTER, as far as groups reach */
-    uint32_t index; /* of this record, + 1 */
+    uint64_t pages; /* uint32_t[PATCH_PAGE_WORDS] each */
+    uint64_t pool;  /* struct patch_pool */
+    uint64_t ring;  /* struct patch_place [ring_mask + 1] */
+    uint64_t flags; /* struct patch_flags, its own */
+    uint64_t gate;  /* of the block-entry patch, or 0 */
+    uint32_t ring_mask;
+    uint32_t index; /* of this record */
     uint32_t window_count;
-    uint64_t unused;
+    uint32_t unused1;
+    uint64_t unused2[3];
     struct patch_window windows[PATCH_WINDOWS];
     /* device */
     uint64_t unlisted; /* 1: the entries were full, instructions are missing */
-    uint64_t unused2[21];
+    uint64_t unused3[21];
     struct patch_site sites[PATCH_SITES];
     struct patch_entry entries[PATCH_ENTRIES];
+    struct patch_span spans[PATCH_SPANS];
 };
 
 #ifdef __cplusplus
@@ -154,12 +173,15 @@ struct patch_launch {
 #endif
 PATCH_ASSERT(sizeof(struct patch_site) == 16, "one load");
 PATCH_ASSERT(sizeof(struct patch_entry) == 16, "one load");
-PATCH_ASSERT(sizeof(struct patch_claim) == 16, "one store");
+PATCH_ASSERT(sizeof(struct patch_place) == 16, "one store");
+PATCH_ASSERT(sizeof(struct patch_span) == 8, "one load");
+PATCH_ASSERT(sizeof(struct patch_flags) == 40, "layout");
 PATCH_ASSERT(sizeof(struct patch_window) == 64, "layout");
-PATCH_ASSERT(sizeof(struct patch_pool) == 128, "layout");
+PATCH_ASSERT(sizeof(struct patch_pool) == 256, "layout");
+PATCH_ASSERT(offsetof(struct patch_launch, ring_mask) == 40, "copied by whole words from there on");
 PATCH_ASSERT(offsetof(struct patch_launch, windows) == 80, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, sites) == 768, "groups of cells in 256 bytes");
 PATCH_ASSERT(offsetof(struct patch_launch, entries) == 768 + 4096, "layout");
-PATCH_ASSERT(sizeof(struct patch_launch) == 768 + 4096 + 8192, "layout");
+PATCH_ASSERT(sizeof(struct patch_launch) == 768 + 4096 + 8192 + 1024, "layout");
 
 #endif

@@ -21,9 +21,9 @@ static inline uint32_t bits_first(uint32_t bits)
     return (uint32_t)__builtin_ctz(bits);
 }
 
-static inline uint32_t high32(uint32_t left, uint32_t right)
+static inline void warp_pause(void)
 {
-    return (uint32_t)((uint64_t)left * right >> 32);
+    warp_step();
 }
 
 static inline uint32_t load32(const uint32_t *from)
@@ -84,10 +84,11 @@ static inline uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value
     return expected;
 }
 
-static inline uint32_t add32(uint32_t *at, uint32_t value)
+static inline uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
 {
     warp_step();
-    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
 }
 
 static inline void or32(uint32_t *at, uint32_t bits)

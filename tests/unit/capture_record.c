@@ -239,9 +239,10 @@ static void give_windows(struct rng *rng, struct pool *pool, uint64_t op, uint64
 static unsigned count_used(uint64_t user)
 {
     const struct patch_launch *record = (void *)(uintptr_t)user;
+    const struct patch_flags *flags = (void *)(uintptr_t)record->flags;
     unsigned used = 0;
     for (uint32_t i = 0; i < record->window_count; i++) {
-        used += (unsigned)__builtin_popcount(record->windows[i].touched);
+        used += (unsigned)__builtin_popcount(flags->touched[i]);
     }
     return used;
 }
@@ -254,17 +255,17 @@ static void is_clean(const struct pool *pool)
     for (uint64_t i = 0; i < pool->slabs.bytes / 8; i++) {
         assert_true(words[i] == 0);
     }
-    words = (void *)(uintptr_t)pool->keys;
-    for (uint64_t i = 0; i < pool->page_count; i++) {
+    words = (void *)(uintptr_t)(pool->pages + PATCH_PAGE_FIRST * PATCH_PAGE_BYTES);
+    for (uint64_t i = 0; i < (pool->page_count - PATCH_PAGE_FIRST) * (PATCH_PAGE_BYTES / 8); i++) {
         assert_true(words[i] == 0);
     }
-    words = (void *)(uintptr_t)pool->pages;
-    for (uint64_t i = 0; i < pool->page_count * (PATCH_PAGE_BYTES / 8); i++) {
-        assert_true(words[i] == 0);
+    const struct patch_flags *flags = (void *)(uintptr_t)pool->flags;
+    for (uint32_t i = 0; i < pool->record_count; i++) {
+        assert_memory_equal(&flags[i], &(struct patch_flags){0}, sizeof *flags);
     }
     const struct patch_launch *records = (void *)(uintptr_t)pool->records;
     assert_memory_equal(records, pool->templates, pool->record_count * sizeof *records);
-    assert_true(pool->pages_left == pool->page_count);
+    assert_true(pool->pages_left == pool->page_count - PATCH_PAGE_FIRST);
 }
 
 static uint64_t launch(struct pool *pool, uint64_t op, struct sanitizer_stream *stream,
@@ -429,16 +430,14 @@ static void no_pages_left(void **state)
     for (unsigned i = 0; i < STEPS; i++) {
         kernel.steps[i] = (struct step){16 * i, BASE, 1, i % 3, 0, 0, 0};
     }
-    uint64_t *keys = (void *)(uintptr_t)pool->keys;
-    for (uint32_t i = 0; i < pool->page_count; i++) {
-        keys[i] = i % 64 ? UINT64_MAX : 0;
-    }
+    struct pool_marks *marks = (void *)(uintptr_t)pool->marks;
+    marks->control.head = pool->tail - 4;
+    pool->head_seen = pool->tail - 4;
     warp_run(&rng, 1, run_lane, &kernel);
     pool_joined(pool, STREAM, pool_count(pool));
     assert_int_equal(pool_drain(pool, &test.sink), 1);
     assert_int_equal(test.lost[1], 1);
     assert_int_equal(test.closed[1], 1);
-    memset(keys, 0, pool->page_count * sizeof *keys);
     user = begin(pool, 2);
     kernel = (struct kernel){(struct patch_launch *)(uintptr_t)user, 2, 1, {{0}}};
     for (unsigned i = 0; i < STEPS; i++) {

@@ -4,7 +4,8 @@
  * address has: by the site of its instruction (one load, the way of nearly all), by the windows of
  * the launch, or in a page that is claimed at first touch. From there on all are the same: lanes
  * whose bits are neighbours set them by whole words, lanes that share a word look at it first, all
- * others set theirs without a look and without an answer. Nothing here waits for another lane.
+ * others set theirs without a look and without an answer. Nothing here waits but for another lane that
+ * is claiming the same page.
  *
  * Nothing here is a call: a function that calls saves registers at its entry, at every access. Lanes
  * that call together make the same access of one instruction. Warps come from warp.cuh, or from a
@@ -21,13 +22,14 @@ struct record_call {
     volatile uint64_t address;
     volatile uint32_t code, size;
     volatile uint32_t home, parts; /* of a cell: its offset in the record; what it is to hold */
-    volatile uint32_t leaf, hash;
-    volatile uint64_t key, base; /* of what the cell is for; base 0: no window */
+    volatile uint32_t leaf, none;  /* of a page: what stands for it where there is none */
+    volatile uint64_t key, base;   /* of what the cell is for; base 0: no window */
+    volatile uint64_t cell;        /* where a page is named */
 };
 
 /* Where it lies, at an offset that no compiler knows: else it would go to registers. */
 struct record_room {
-    uint64_t a, b, c, d, e, f, g, h;
+    uint64_t a, b, c, d, e, f, g, h, i;
 };
 PATCH_ASSERT(sizeof(struct record_call) + 8 <= sizeof(struct record_room), "room");
 
@@ -50,6 +52,11 @@ DEVICE bool site_fits(uint64_t head, uint64_t base, uint32_t pc, uint64_t addres
            number - (uint32_t)(head >> 32) < (uint32_t)(base >> 48);
 }
 
+DEVICE struct patch_flags *flags_of(const struct record_call *call)
+{
+    return (struct patch_flags *)(uintptr_t)load_near64(&call->launch->flags);
+}
+
 /* The base of an address in a window of the launch; 0: in none. */
 DEVICE uint64_t find_window(struct record_call *call)
 {
@@ -61,7 +68,8 @@ DEVICE uint64_t find_window(struct record_call *call)
         if (number - first < load_near32(&window->count)) {
             const uint32_t code = call->code;
             call->key = (uint64_t)first << 32 | code;
-            or32(&window->touched, 1u << PATCH_CODE_KIND(code));
+            const uint32_t index = (uint32_t)(window - call->launch->windows);
+            or32(&flags_of(call)->touched[index], 1u << PATCH_CODE_KIND(code));
             return load_near64(&window->bases[PATCH_CODE_KIND(code) - 1]);
         }
     }
@@ -87,42 +95,116 @@ DEVICE uint64_t *find_cell(const struct record_call *call)
     return 0;
 }
 
-/* The page of the leaf, claimed where the launch has none: a slot whose key is its own. Slots of
- * neighbours lie together. Where a slot before it has become free in between, a leaf gets a second
- * page, and both count. */
-DEVICE uint64_t find_page(struct record_call *call)
+#define RECORD_BUSY 0xffffffffu /* a cell whose page is being claimed */
+
+DEVICE uint64_t page_address(const struct record_call *call, uint32_t page)
 {
-    const uint32_t tag = load_near32(&call->launch->index) << 3 | PATCH_CODE_KIND(call->code);
-    call->key = (uint64_t)tag << 32 | call->leaf;
-    call->hash = call->leaf / PATCH_CLUSTER * 0x9e3779b1u ^ tag * 0x85ebca6bu;
+    return load_near64(&call->launch->pages) + (uint64_t)page * PATCH_PAGE_BYTES;
+}
+
+/* A page of the pool for what the key says. */
+DEVICE uint32_t claim_page(const struct record_call *call)
+{
+    struct patch_pool *pool = (struct patch_pool *)(uintptr_t)load_near64(&call->launch->pool);
+    uint64_t head = load64(&pool->head), seen;
     ROLLED
-    for (uint32_t left = PATCH_PROBES; left > 0; left--) {
-        uint32_t slot = call->hash;
-        slot = (slot ^ slot >> 15) * 0x2c1b3c6du + 0x9e3779b9u;
-        call->hash = slot;
-        slot = high32(slot, load_near32(&call->launch->slots)) + call->leaf % PATCH_CLUSTER;
-        uint64_t *cell = (uint64_t *)(uintptr_t)load_near64(&call->launch->keys) + slot;
-        uint64_t seen = load_near64(cell);
-        if (seen != call->key) {
-            seen = load64(cell);
+    do {
+        if (head >= load64(&pool->tail)) {
+            return call->none;
         }
+        seen = head;
+        head = swap_if64(&pool->head, seen, seen + 1);
+    } while (head != seen);
+    struct patch_place *place = (struct patch_place *)(uintptr_t)load_near64(&call->launch->ring) +
+                                ((uint32_t)head & load_near32(&call->launch->ring_mask));
+    const uint32_t page = load32(&place->page);
+    store_pair(place, call->key, (uint64_t)page << 32 | load_near32(&call->launch->index));
+    return page;
+}
+
+/* The page that the cell names, claimed where there is none yet. Waits for another lane that claims
+ * it. */
+DEVICE uint32_t page_in_cell(const struct record_call *call)
+{
+    uint32_t page;
+    ROLLED
+    while ((page = swap_if32((uint32_t *)(uintptr_t)call->cell, PATCH_PAGE_NONE, RECORD_BUSY)) ==
+           RECORD_BUSY) {
+        warp_pause();
+    }
+    if (page == PATCH_PAGE_NONE) {
+        page = claim_page(call);
+        store32((uint32_t *)(uintptr_t)call->cell, page);
+    }
+    return page;
+}
+
+DEVICE bool is_page(uint32_t page)
+{
+    return page + 1 > 1; /* neither none nor RECORD_BUSY */
+}
+
+/* The span of the leaf in the record, set where there is none yet; 0: no room. */
+DEVICE uint64_t *find_span(const struct record_call *call)
+{
+    const uint32_t tag =
+        (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
+    uint32_t at = (tag * 0x9e3779b1u) >> 25;
+    ROLLED
+    for (uint32_t left = PATCH_SPANS; left > 0; left--, at = (at + 1) % PATCH_SPANS) {
+        struct patch_span *span = &call->launch->spans[at];
+        uint32_t seen = load32(&span->tag);
         if (seen == 0) {
-            seen = swap_if64(cell, 0, call->key);
-            if (seen == 0) {
-                const uint32_t at =
-                    add32((uint32_t *)(uintptr_t)load_near64(&call->launch->pool), 1);
-                store_pair((struct patch_claim *)(uintptr_t)load_near64(&call->launch->claims) +
-                               (at & load_near32(&call->launch->claim_mask)),
-                           call->key, (uint64_t)at << 32 | slot);
-                seen = call->key;
-            }
+            seen = swap_if32(&span->tag, 0, tag);
         }
-        if (seen == call->key) {
-            return load_near64(&call->launch->pages) + (uint64_t)slot * PATCH_PAGE_BYTES;
+        if (seen == 0 || seen == tag) {
+            return (uint64_t *)span;
         }
     }
-    store64((uint64_t *)(uintptr_t)load_near64(&call->launch->lost), 1);
-    return load_near64(&call->launch->sink);
+    return 0;
+}
+
+/* The page of the leaf in its directory, both claimed where the launch has none. */
+DEVICE uint64_t claim_leaf(struct record_call *call)
+{
+    uint64_t *span = find_span(call);
+    if (!span) {
+        store64(&flags_of(call)->lost, 1);
+        return page_address(call, PATCH_PAGE_SINK);
+    }
+    call->cell = (uint64_t)(uintptr_t)span + 4;
+    call->key = PATCH_KIND_DIRECTORY;
+    call->none = PATCH_PAGE_LOST;
+    uint32_t page = page_in_cell(call);
+    if (page == PATCH_PAGE_LOST) {
+        store64(&flags_of(call)->lost, 1);
+    }
+    call->cell = page_address(call, page) + 4 * (call->leaf % PATCH_PAGE_WORDS);
+    call->key = (uint64_t)call->leaf << 3 | PATCH_CODE_KIND(call->code);
+    call->none = PATCH_PAGE_SINK;
+    page = page_in_cell(call);
+    if (page == PATCH_PAGE_SINK) {
+        store64(&flags_of(call)->lost, 1);
+    }
+    return page_address(call, page);
+}
+
+/* The same; nearly always by what the level 1 cache holds of the first place of the span. */
+DEVICE uint64_t find_page(struct record_call *call)
+{
+    const uint32_t tag =
+        (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
+    const uint64_t span =
+        load_near64((const uint64_t *)&call->launch->spans[(tag * 0x9e3779b1u) >> 25]);
+    if ((uint32_t)span == tag && is_page((uint32_t)(span >> 32))) {
+        const uint64_t directory = page_address(call, (uint32_t)(span >> 32));
+        const uint32_t page = load_near32((const uint32_t *)(uintptr_t)(
+            directory + 4 * (call->leaf % PATCH_PAGE_WORDS)));
+        if (is_page(page) && page != PATCH_PAGE_SINK) {
+            return page_address(call, page);
+        }
+    }
+    return claim_leaf(call);
 }
 
 /* Enters the instruction, for the report, and for those that come after it. */

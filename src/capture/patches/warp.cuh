@@ -28,13 +28,8 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
-/* Of the product. */
-DEVICE uint32_t high32(uint32_t left, uint32_t right)
-{
-    uint32_t high;
-    asm volatile("mul.hi.u32 %0, %1, %2;" : "=r"(high) : "r"(left), "r"(right));
-    return high;
-}
+/* Another warp is to do something first. */
+DEVICE void warp_pause(void) { __nanosleep(200); }
 
 /* Sixteen aligned bytes at once. A weak load: old contents are possible, the level 1 cache is not
  * coherent. It holds nothing from before the launch. */
@@ -93,12 +88,12 @@ DEVICE uint64_t swap_if64(uint64_t *at, uint64_t expected, uint64_t value)
                  : "memory");
     return old;
 }
-DEVICE uint32_t add32(uint32_t *at, uint32_t value)
+DEVICE uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
 {
     uint32_t old;
-    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+    asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
                  : "=r"(old)
-                 : "l"(at), "r"(value)
+                 : "l"(at), "r"(expected), "r"(value)
                  : "memory");
     return old;
 }

@@ -33,8 +33,9 @@ static atomic_uint windows;
 void fake_patch_end(const void *user)
 {
     const struct patch_launch *launch = user;
+    const struct patch_flags *flags = (void *)(uintptr_t)launch->flags;
     for (uint32_t i = 0; i < launch->window_count; i++) {
-        windows += launch->windows[i].touched != 0;
+        windows += flags->touched[i] != 0;
     }
 }
 
