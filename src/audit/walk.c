@@ -59,16 +59,24 @@ static void see_host(struct walk *walk, struct step step)
     }
 }
 
+/* A step that is taken for each stream that is seen. */
+struct steps_of {
+    struct walk *walk;
+    struct step step;
+};
+
+static void see(void *self, uint32_t stream, uint32_t until)
+{
+    struct steps_of *of = self;
+    of->step.what = stream;
+    of->step.until = until;
+    see_stream(of->walk, of->step);
+}
+
 static void see_barrier(struct walk *walk, struct step step, uint32_t stream, uint64_t position)
 {
-    const struct history *history = walk->map->history;
-    for (uint32_t i = 0; i < history->streams.count; i++) {
-        if (history_is_barrier(history, stream, i)) {
-            step.what = i;
-            step.until = history_items_before(history, i, position);
-            see_stream(walk, step);
-        }
-    }
+    struct steps_of of = {walk, step};
+    history_each_barrier(walk->map->history, stream, position, see, &of);
 }
 
 static void follow_item(struct walk *walk, uint32_t parent, uint32_t index)
@@ -84,6 +92,8 @@ static void follow_item(struct walk *walk, uint32_t parent, uint32_t index)
                                        .what = record->stream,
                                        .until = record->seq});
     }
+    struct steps_of of = {walk, {.parent = parent, .via = WALK_LEGACY}};
+    history_each_peer(history, index, see, &of);
     see_host(walk, (struct step){.parent = parent, .what = item->thread, .until = item->position});
 }
 
@@ -130,14 +140,8 @@ static void name_join(const struct walk_map *map, const struct hist_join *join, 
 
 static void see_context(struct walk *walk, struct step step, uint32_t context, uint64_t bound)
 {
-    const struct history *history = walk->map->history;
-    for (uint32_t i = 0; i < history->streams.count; i++) {
-        if (context == HISTORY_NONE || history->streams.items[i].context == context) {
-            step.what = i;
-            step.until = history_items_before(history, i, bound);
-            see_stream(walk, step);
-        }
-    }
+    struct steps_of of = {walk, step};
+    history_each_of_context(walk->map->history, context, bound, see, &of);
 }
 
 static void see_whole_stream(struct walk *walk, struct step step, uint32_t stream, uint64_t bound)

@@ -2,7 +2,6 @@
  * of several words. */
 #include "cli/options_parts.h"
 
-#include "trace/control_abi.h"
 #include "contract/forms.h"
 #include "trace/gate_words.h"
 
@@ -216,34 +215,20 @@ static error_t take_comparison(struct reading *reading, int key, const char *wor
     }
 }
 
-/* What runs the kernels; "virtual:N" says how many virtual devices there are, too. */
+/* What runs the kernels. */
 static error_t take_device(struct reading *reading, int key, const char *word)
 {
-    static const char several[] = "virtual:";
     struct options *options = reading->options;
-    char *end;
-    unsigned long count;
     int value = 0;
     error_t error;
     options->devices = 0;
     options->devices_word = NULL;
-    if (strncmp(word, several, sizeof several - 1) != 0) {
-        error = take_word(reading, key, word, &value);
-        options->device = error ? options->device : (enum option_device)value;
-        return error;
+    if (options_is_several(word)) {
+        return options_take_several(reading, key, word);
     }
-    options->devices_word = word;
-    word += sizeof several - 1;
-    count = strtoul(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end || count < 1 || count > CONTROL_MOST_DEVICES) {
-        reading->status = ssan_fail(reading->err, SSAN_USAGE, 0,
-                                    "--%s virtual:N takes a number from 1 to %d, not '%.200s'",
-                                    options_info(key)->name, CONTROL_MOST_DEVICES, word);
-        return EINVAL;
-    }
-    options->device = DEVICE_VIRTUAL;
-    options->devices = (unsigned)count;
-    return 0;
+    error = take_word(reading, key, word, &value);
+    options->device = error ? options->device : (enum option_device)value;
+    return error;
 }
 
 /* One of several words. */

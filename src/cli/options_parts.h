@@ -1,5 +1,5 @@
-/* What the reading of options and the taking of their values share; for options.c and
- * option_values.c only. */
+/* What the reading of options and the taking of their values share; for options.c and option_*.c
+ * only. */
 #ifndef SSAN_CLI_OPTIONS_PARTS_H
 #define SSAN_CLI_OPTIONS_PARTS_H
 
@@ -38,6 +38,10 @@ error_t options_refuse(struct reading *reading, const char *format, const char *
 /* Takes an option of this verb; `word` is NULL for one without a value. EINVAL: reading->status
  * says why not. */
 error_t options_take(struct reading *reading, int key, const char *word);
+
+/* option_devices.c: whether the word says how many virtual devices there are, and its number. */
+bool options_is_several(const char *word);
+error_t options_take_several(struct reading *reading, int key, const char *word);
 
 /* A file that is written: `word` with %p and %q{NAME} filled in, into `*file`. The second refuses
  * "-". */

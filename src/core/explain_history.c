@@ -211,6 +211,7 @@ void history_finish(struct history *history)
     VEC_FREE(&history->streams);
     VEC_FREE(&history->events);
     VEC_FREE(&history->items);
+    VEC_FREE(&history->peers);
     VEC_FREE(&history->syncs);
     VEC_FREE(&history->allocs);
     VEC_FREE(&history->hosts);
@@ -256,4 +257,76 @@ bool history_is_barrier(const struct history *history, uint32_t stream, uint32_t
     return a->context == b->context && a->flavour != SSAN_stream_flavour_NON_BLOCKING &&
            b->flavour != SSAN_stream_flavour_NON_BLOCKING &&
            (a->flavour == SSAN_stream_flavour_LEGACY) != (b->flavour == SSAN_stream_flavour_LEGACY);
+}
+
+/* The last copy between devices before `position` that acts in a context. */
+static void see_last_peer(const struct history *history, uint32_t context, uint64_t position,
+                          history_see *see, void *self)
+{
+    for (size_t i = history->peers.count; i-- > 0;) {
+        const struct hist_peer *peer = &history->peers.items[i];
+        const struct hist_item *item = &history->items.items[peer->item];
+        if (item->position < position &&
+            (peer->contexts[0] == context || peer->contexts[1] == context)) {
+            see(self, item->stream, item->seq);
+            return;
+        }
+    }
+}
+
+void history_each_barrier(const struct history *history, uint32_t stream, uint64_t position,
+                          history_see *see, void *self)
+{
+    const struct hist_stream *own = &history->streams.items[stream];
+    for (uint32_t i = 0; i < history->streams.count; i++) {
+        if (history_is_barrier(history, stream, i)) {
+            see(self, i, (uint32_t)history_items_before(history, i, position));
+        }
+    }
+    if (own->flavour != SSAN_stream_flavour_NON_BLOCKING) {
+        see_last_peer(history, own->context, position, see, self);
+    }
+}
+
+void history_each_of_context(const struct history *history, uint32_t context, uint64_t bound,
+                             history_see *see, void *self)
+{
+    for (uint32_t i = 0; i < history->streams.count; i++) {
+        if (context == HISTORY_NONE || history->streams.items[i].context == context) {
+            see(self, i, (uint32_t)history_items_before(history, i, bound));
+        }
+    }
+    see_last_peer(history, context, bound, see, self);
+}
+
+static const struct hist_peer *find_peer(const struct history *history, uint32_t item)
+{
+    size_t low = 0, high = history->peers.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->peers.items[middle].item < item) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < history->peers.count && history->peers.items[low].item == item
+               ? &history->peers.items[low]
+               : NULL;
+}
+
+void history_each_peer(const struct history *history, uint32_t item, history_see *see, void *self)
+{
+    const struct hist_peer *peer = find_peer(history, item);
+    const uint64_t position = history->items.items[item].position;
+    for (size_t k = 0; peer && k < 2; k++) {
+        for (uint32_t i = 0; i < history->streams.count; i++) {
+            const struct hist_stream *other = &history->streams.items[i];
+            if (other->context == peer->contexts[k] && i != history->items.items[item].stream &&
+                other->flavour != SSAN_stream_flavour_NON_BLOCKING) {
+                see(self, i, (uint32_t)history_items_before(history, i, position));
+            }
+        }
+        see_last_peer(history, peer->contexts[k], position, see, self);
+    }
 }

@@ -52,6 +52,12 @@ struct hist_item {
     bool pageable_source; /* copy from pageable memory to the device */
 };
 
+/* A copy between two devices in a legacy stream: an item of the legacy streams of both contexts
+ * (R-COPY-14). */
+struct hist_peer {
+    uint32_t item, contexts[2];
+};
+
 /* A call that waits. */
 struct hist_sync {
     uint64_t position, returned; /* UINT64_MAX: never */
@@ -131,6 +137,7 @@ struct history {
     VEC(struct hist_stream) streams;
     VEC(struct hist_event) events;
     VEC(struct hist_item) items;
+    VEC(struct hist_peer) peers; /* in order */
     VEC(struct hist_sync) syncs;
     VEC(struct hist_alloc) allocs;
     VEC(struct hist_host) hosts;
@@ -214,5 +221,15 @@ size_t history_join_at(const struct history *history, uint64_t position);
 /* One is the legacy stream and the other a blocking stream of its context: they wait for each other
  * (R-STREAM-3). */
 bool history_is_barrier(const struct history *history, uint32_t stream, uint32_t other);
+/* Sees what comes before an item of `stream` at `position` by legacy streams: the first `until`
+ * items of others. */
+typedef void history_see(void *self, uint32_t stream, uint32_t until);
+void history_each_barrier(const struct history *history, uint32_t stream, uint64_t position,
+                          history_see *see, void *self);
+/* What a join of a context (HISTORY_NONE: of all) at `bound` covers. */
+void history_each_of_context(const struct history *history, uint32_t context, uint64_t bound,
+                             history_see *see, void *self);
+/* The same for what an item comes behind in further contexts, when it is a copy between devices. */
+void history_each_peer(const struct history *history, uint32_t item, history_see *see, void *self);
 
 #endif

@@ -35,14 +35,14 @@ static void raise_host(struct walk *walk, uint32_t thread, uint64_t position)
     }
 }
 
+static void see(void *self, uint32_t stream, uint32_t until)
+{
+    raise_stream(self, stream, until);
+}
+
 static void raise_barrier(struct walk *walk, uint32_t stream, uint64_t position)
 {
-    const struct history *history = walk->history;
-    for (uint32_t i = 0; i < history->streams.count; i++) {
-        if (history_is_barrier(history, stream, i)) {
-            raise_stream(walk, i, history_items_before(history, i, position));
-        }
-    }
+    history_each_barrier(walk->history, stream, position, see, walk);
 }
 
 static void follow_item(struct walk *walk, uint32_t index)
@@ -52,6 +52,7 @@ static void follow_item(struct walk *walk, uint32_t index)
         const struct hist_item *record = &walk->history->items.items[item->record];
         raise_stream(walk, record->stream, record->seq);
     }
+    history_each_peer(walk->history, index, see, walk);
     raise_host(walk, item->thread, item->position);
 }
 
@@ -86,11 +87,7 @@ static void follow_join(struct walk *walk, const struct hist_join *join)
         }
         break;
     case JOIN_CONTEXT:
-        for (uint32_t i = 0; i < history->streams.count; i++) {
-            if (join->object == HISTORY_NONE || history->streams.items[i].context == join->object) {
-                raise_stream(walk, i, history_items_before(history, i, join->bound));
-            }
-        }
+        history_each_of_context(history, join->object, join->bound, see, walk);
         break;
     case JOIN_THREAD:
         raise_host(walk, join->object, join->bound);

@@ -54,6 +54,24 @@ static bool note_copy(struct reader_state *state, const struct ssan_ev_op *ev,
            VEC_PUSH(&state->returnings, returns);
 }
 
+/* R-COPY-14, by the contexts of both ends. */
+static bool note_peer(struct reader_state *state, const struct ssan_ev_op *ev, uint32_t stream,
+                      uint32_t index)
+{
+    struct history *history = state->history;
+    const uint32_t dst = read_block_of(state, ev->dst), src = read_block_of(state, ev->src);
+    if (ev->kind != SSAN_op_kind_COPY || dst == HISTORY_NONE || src == HISTORY_NONE ||
+        history->streams.items[stream].flavour != SSAN_stream_flavour_LEGACY) {
+        return true;
+    }
+    const struct hist_alloc *to = &history->allocs.items[dst], *from = &history->allocs.items[src];
+    if (to->memory != SSAN_memory_DEVICE || from->memory != SSAN_memory_DEVICE ||
+        to->context == from->context) {
+        return true;
+    }
+    return VEC_PUSH(&history->peers, (struct hist_peer){index, {to->context, from->context}});
+}
+
 bool read_op(struct reader_state *state, const struct ssan_ev_op *ev)
 {
     struct history *history = state->history;
@@ -85,7 +103,7 @@ bool read_op(struct reader_state *state, const struct ssan_ev_op *ev)
         item.record = history_latest_record(history, item.event, state->position);
     }
     if ((ev->kind == SSAN_op_kind_COPY || ev->kind == SSAN_op_kind_MEMSET) &&
-        !note_copy(state, ev, &item, index)) {
+        (!note_copy(state, ev, &item, index) || !note_peer(state, ev, stream, index))) {
         return false;
     }
     if (!map_set(&history->item_of, ev->op, index) || !VEC_PUSH(&history->items, item) ||

@@ -128,8 +128,10 @@ bool read_free(struct reader_state *state, const struct ssan_ev_free *ev)
             break;
         }
     }
-    /* R-IMPL-3: drivers wait for the device here, no manual promises it. The context of blocks is
-     * not kept: one device. */
+    /* R-IMPL-3: drivers wait for the device here, for page-locked memory for every one; no manual
+     * promises it. */
+    const bool of_all =
+        alloc->memory == SSAN_memory_PINNED || alloc->memory == SSAN_memory_REGISTERED;
     return add_host(state, (struct hist_host){.thread = ev->thread,
                                               .call = call,
                                               .site = ev->site,
@@ -139,7 +141,7 @@ bool read_free(struct reader_state *state, const struct ssan_ev_free *ev)
                                               .kind = ROP_FREE}) &&
            read_add_join(state, (struct hist_join){.bound = state->position,
                                                    .kind = JOIN_CONTEXT,
-                                                   .object = UINT32_MAX,
+                                                   .object = of_all ? HISTORY_NONE : alloc->context,
                                                    .thread = ev->thread,
                                                    .observed_only = true});
 }

@@ -332,6 +332,18 @@ def random():
     check(result.code == 0 and "0 of 12 runs wrong" in result.err, result.about())
 
 
+def several_devices():
+    """Copy and record of one device, kernel and copy of another, a join between: 10 orders without the wait."""
+    peer = ROOT / "tests/e2e/programs/litmus_l29_peer_copy.cu"
+    racy, fixed = [build_once(FOLDER / f"peer-{len(words)}", *words, peer) for words in (["-DASYNC"], ["-DASYNC", "-DEVENT"])]
+    result = explore(racy, "--device", "virtual:2")
+    expect(result, 66, 7, 10)
+    replay = results(result)[0]["replay"]
+    check(replay[4:6] == ["--device", "virtual:2"], f"{replay}")
+    check(execute([TOOL, *replay[1:]]).stdout != "8\n", "the replay shows the right result")
+    expect(explore(fixed, "--device", "virtual:2"), 0, 0, 1)
+
+
 def exit_codes():
     text = FOLDER / "no_program"
     text.write_text("text", encoding="utf-8")
@@ -379,7 +391,7 @@ def main():
     for function in (with_wait, without_wait, equal_steps, queries, torn, device_fault, pending, grows, wide, quoted, block_reuse, first_come, trap,
                      released, printing, gives_up_rightly, not_deterministic, own_output, own_words, short_and_quiet, places, limits,
                      early, early_places, cut, single_blocks,
-                     random, exit_codes):
+                     random, several_devices, exit_codes):
         tally.case(function.__name__, function)
     for times in (2, 3):
         tally.case(f"asks {times} times", asks, times)

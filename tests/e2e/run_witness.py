@@ -275,6 +275,19 @@ def altered():
     check("program altered" in execute([TOOL, *words[1:]]).stderr, "the replay is of the program as it is")
 
 
+def several_devices():
+    program = build_once(pathlib.Path(WORK.name) / "peer", "-DASYNC", ROOT / "tests/e2e/programs/litmus_l29_peer_copy.cu")
+    result = witness(program, "--device", "virtual:2")
+    f = shown(result, 1)[0]
+    check(f["witness"]["replay"][4:6] == ["--device", "virtual:2"], f"{f['witness']['replay']}")
+    check(execute([TOOL, *f["witness"]["replay"][1:]]).stdout != "8\n", "the replay shows the right result")
+    devices = {s["id"]: s["device"] for s in result.report["streams"]}
+    ops = {o["id"]: o for o in result.report["operations"]}
+    check([devices[ops[f[side]["op"]]["stream"]] for side in ("first", "then")] == [0, 1], f"{devices}")
+    check(result.report["run"]["devices"] == 2, f"{result.report['run']}")
+    check([b["device"] for b in result.report["buffers"] if b["id"] == f["buffer"]] == [1], f"{result.report['buffers']}")
+
+
 def suppressed():
     rules = pathlib.Path(WORK.name) / "rules.yaml"
     rules.write_text('- rule: SSAN-WAW\n  reason: "known"\n- rule: SSAN-WAR\n  reason: "none"\n', encoding="utf-8")
@@ -405,7 +418,7 @@ def main():
         else:
             tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
         tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
-    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, interleaved, reset, altered, suppressed, paths_with_spaces,
+    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, interleaved, reset, altered, several_devices, suppressed, paths_with_spaces,
                      interrupted, interrupted_at_once, failed, unexplained, said_early, short_form, words):
         tally.case(function.__name__.replace("_", " "), function)
     code = tally.finish(harness.only_argument())
