@@ -125,6 +125,7 @@ static enum ssan_status check_patterns(struct judged *judged, const struct spec_
             begin_reason(why);
             strbuf_puts(why, strbuf_text(&one));
         }
+        status = status == SSAN_OK && one.failed ? no_memory(judged->err) : status;
         strbuf_finish(&one);
     }
     return status;
@@ -148,6 +149,7 @@ static enum ssan_status check_value(struct judged *judged, const struct spec_val
         begin_reason(why);
         strbuf_puts(why, strbuf_text(&one));
     }
+    status = status == SSAN_OK && one.failed ? no_memory(judged->err) : status;
     strbuf_finish(&one);
     return status;
 }
@@ -171,6 +173,9 @@ static enum ssan_status check_file(struct judged *judged, const struct spec_file
             begin_reason(why);
             strbuf_puts(why, strbuf_text(&one));
         }
+    }
+    if (status == SSAN_OK && (from.failed || to.failed || one.failed)) {
+        status = no_memory(judged->err);
     }
     strbuf_finish(&from);
     strbuf_finish(&to);

@@ -217,7 +217,8 @@ bool seen_value(const struct seen *seen, const struct seen_value *value, struct 
         struct strbuf one = {0};
         strbuf_add(&one, word, width);
         found++;
-        const bool good = check_word(value, strbuf_text(&one), why);
+        const bool good = !one.failed && check_word(value, strbuf_text(&one), why);
+        why->failed |= one.failed;
         strbuf_finish(&one);
         if (!good) {
             return false;

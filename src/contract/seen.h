@@ -29,7 +29,7 @@ enum ssan_status seen_read(struct seen *seen, const char *folder, struct arena *
 void seen_finish(struct seen *seen);
 
 /* Each says whether it is as wanted, and if not appends the reason to `why`. Texts of the contract
- * are `expanded` already. */
+ * are `expanded` already. `why->failed`: out of memory, and nothing is said. */
 bool seen_stdout(const struct seen *seen, const char *pattern, struct strbuf *why);
 
 /* A value of the output: `equals`, `min` and `max` expanded, NULL where not given. */

@@ -43,6 +43,11 @@
 #define SUPPRESSION                                                                                \
     "- rule: SSAN-RAW\n  buffer: 'dev'\n  reason: known\n- id: 00000000\n  reason: \"other\"\n"
 
+#define CONTRACT                                                                                   \
+    "name: c\nbuild:\n  command: [cp, \"{folder}/a\", \"{program}\"]\n  macros: [\"N={size}\"]\n"  \
+    "matrix:\n  sizes: [1, 2]\n  schedules: [eager, \"random:7\"]\n  mode: pairwise\n"             \
+    "faults:\n- {name: f, fail: [cudaMalloc=cudaErrorUnknown], caught: {exit_code: [1]}}\n"
+
 struct scenario {
     const char *name;
     int (*command)(int argc, char **argv);
@@ -282,6 +287,7 @@ static const struct scenario scenarios[] = {
      {"--type=u8", "--format=json", "--output", "@out", "@faulty", "@faulty"},
      "out",
      0},
+    {"contract, dry", cmd_contract, {"--dry-run", "--output", "@out", "@contract"}, "out", 0},
     {"check suppressed", cmd_check, {"--suppressions", "@known", "@faulty"}, NULL, 0},
     {"check, short", cmd_check, {"--format=short", "@faulty"}, NULL, 0},
     {"check, to suppress", cmd_check, {"--print-suppressions", "@faulty"}, NULL, 0},
@@ -322,6 +328,7 @@ static int setup(void **state)
     copy_file(SSAN_SOURCE_DIR "/tests/litmus/L01b-one-stream.litmus", files_path(&files, "clean"));
     files_write(files_path(&files, "known"), SUPPRESSION, strlen(SUPPRESSION));
     files_write(files_path(&files, "program"), PROGRAM, strlen(PROGRAM));
+    files_write(files_path(&files, "contract"), CONTRACT, strlen(CONTRACT));
     run(&keep, false, 0, &left);
     forget(&left);
     return 0;

@@ -2,6 +2,7 @@
 #include "contract/manifest.h"
 
 #include "base/mem.h"
+#include "support/temporary.h"
 #include "base/strbuf.h"
 #include "contract/tree.h"
 
@@ -14,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[TEMPORARY_ROOM];
 
 static const char *inside(const char *name)
 {
-    static char path[200];
+    static char path[TEMPORARY_ROOM + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
@@ -32,7 +33,7 @@ static int make(void **state)
 {
     char digest[DIGEST_ROOM];
     (void)state;
-    strcpy(folder, "/tmp/ssan-manifest-XXXXXX");
+    temporary_name(folder, "ssan-manifest");
     assert_non_null(mkdtemp(folder));
     assert_int_equal(tree_make(folder, "a/b", NULL), SSAN_OK);
     put("a/b/one", "x", 1);
