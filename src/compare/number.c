@@ -85,9 +85,21 @@ struct number number_read(const struct number_type *type, uint64_t bits)
     return (struct number){.magnitude = bits};
 }
 
+/* 2^exponent, which must be a normal double. */
+static double power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 double number_double(const struct number *number)
 {
-    const double value = ldexp((double)number->magnitude, number->exponent);
+    /* Elements of floats are doubles, so the product is exact; ldexp is several times slower. */
+    const double magnitude = (double)number->magnitude;
+    const double value = number->exponent > -1022 ? magnitude * power_of_two(number->exponent)
+                                                  : ldexp(magnitude, number->exponent);
     return number->negative ? -value : value;
 }
 
