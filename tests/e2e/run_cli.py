@@ -269,6 +269,7 @@ def signals():
             check(child.returncode == 67 and VERDICT.match(err.splitlines()[-1]), f"{number}: {child.returncode}\n{err}")
     with ready([script("plain_wait.sh", "echo ready\nexec cat\n")], stdin=subprocess.PIPE) as child:
         child.send_signal(signal.SIGTERM)
+        child.wait(timeout=60)  # `end` closes the input, with which the program would end by itself
         err = end(child)
         check("SIGTERM" in err and child.returncode == 67, f"{child.returncode}\n{err}")
 
