@@ -201,7 +201,7 @@ enum ssan_status suppress_file_parse(struct suppress_list *list, const char *nam
     } else {
         status = take_entries(list, name, &lines, raws, count, err);
     }
-    yaml_free(&list_schema, raws, count);
+    yaml_unload(&list_schema, raws, count);
     yaml_lines_finish(&lines);
     return status;
 }

@@ -387,7 +387,7 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     struct making making = {
         .plan = plan, .spec = spec, .options = options, .run = &run, .err = err};
     struct words words = {.failed = false};
-    struct command_line environment;
+    struct command_line environment = {.count = 0};
     struct strbuf folder = {0};
     snprintf(making.repeat, sizeof making.repeat, "%u", run.repeat);
     strbuf_printf(&folder, "runs/%04zu", plan->runs.count + 1);

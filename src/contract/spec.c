@@ -134,7 +134,7 @@ enum ssan_status spec_parse(struct spec *spec, const char *name, const char *tex
 
 void spec_finish(struct spec *spec)
 {
-    yaml_free(&spec_schema, spec->contract, 0);
+    yaml_unload(&spec_schema, spec->contract, 0);
     yaml_lines_finish(&spec->lines);
     *spec = (struct spec){0};
 }

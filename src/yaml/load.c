@@ -150,7 +150,7 @@ enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_valu
     return SSAN_OK;
 }
 
-void yaml_free(const cyaml_schema_value_t *schema, void *data, unsigned count)
+void yaml_unload(const cyaml_schema_value_t *schema, void *data, unsigned count)
 {
     const cyaml_config_t how = {.mem_fn = allocate, .log_level = CYAML_LOG_ERROR};
     if (data) {

@@ -25,7 +25,7 @@ struct yaml_fault {
     uint32_t line;
 };
 
-/* Loads `text` into `*data` (and `*count`, for a list; else NULL); free with yaml_free. Nothing is
+/* Loads `text` into `*data` (and `*count`, for a list; else NULL); free with yaml_unload. Nothing is
  * loaded from an empty document: *data is NULL. `lines` is filled, and needs yaml_lines_finish in
  * any case. SSAN_FORMAT: no YAML (`position` of the error is the line), or, with an empty text of
  * the error, what `fault` says; SSAN_NO_MEMORY. */
@@ -34,6 +34,6 @@ enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_valu
                            struct yaml_fault *fault, struct ssan_error *err);
 
 /* NULL is fine. */
-void yaml_free(const cyaml_schema_value_t *schema, void *data, unsigned count);
+void yaml_unload(const cyaml_schema_value_t *schema, void *data, unsigned count);
 
 #endif
