@@ -517,7 +517,16 @@ def jobs():
 def other_device():
     result, _ = carry_out(contract("device"), "--device", "virtual:3")
     check(all("virtual:3" in run["command"] for run in result["runs"]), str(result["runs"]))
-    source = contract("gpu", build={"sources": ["prog.sh"]})
+    source = contract("gpu", build={"sources": ["prog.sh"], "macros": ["A={size}"]}, matrix={"sizes": ["1", "2"], "schedules": ["eager", "lazy"]})
+    nvcc = pathlib.Path(WORK.name) / "toolkit/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    nvcc.chmod(0o755)
+    done = execute([TOOL, "contract", "--dry-run", "--device", "gpu", source], env={"CUDA_HOME": str(nvcc.parents[1])})
+    builds = [line for line in done.stdout.splitlines() if line.startswith("builds/")]
+    runs = [line for line in done.stdout.splitlines() if line.startswith("runs/")]
+    check(len(builds) == 2 and all(f"{nvcc} -lineinfo -I" in line and "-DA=" in line for line in builds), done.stdout)
+    check(len(runs) == 2 and all("--device gpu" in line and "--schedule" not in line for line in runs), done.stdout)
     if shutil.which("nvidia-smi"):
         raise Skip("there is a GPU")
     result, _ = carry_out(source, "--device", "gpu", code=67)
