@@ -38,11 +38,6 @@ static const struct {
     {ALTER_NO_BLOCKING, AUDIT_RESTS_CALL},
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 /* The copy or memset whose return made a join; HISTORY_NONE: another kind of join. */
 static uint32_t blocking_item(const struct history *history, const struct hist_join *join)
 {
@@ -95,7 +90,7 @@ static enum ssan_status keys_without(struct accidents *accidents, unsigned what,
     altered_init(&altered, accidents->rerun->source, what, &accidents->blocking);
     enum ssan_status status = rerun_judge(accidents->rerun, &altered.source, NULL, 0, &engine, err);
     if (status == SSAN_OK && !rerun_fresh_keys(accidents->rerun, engine, keys)) {
-        status = no_memory(err);
+        status = ssan_no_memory(err);
     }
     engine_destroy(engine);
     altered_finish(&altered);
@@ -291,7 +286,7 @@ static enum ssan_status find(struct accidents *accidents, struct ssan_error *err
             status = explain_all(accidents, err);
         }
     }
-    return status == SSAN_OK && !list_all(accidents) ? no_memory(err) : status;
+    return status == SSAN_OK && !list_all(accidents) ? ssan_no_memory(err) : status;
 }
 
 /* Whether the order of operations that need order for themselves hangs on `what` and on the site:
@@ -327,7 +322,7 @@ static enum ssan_status judge_without(struct accidents *accidents, unsigned what
     struct engine *engine = NULL;
     altered_init(&altered, rerun->source, what, &accidents->blocking);
     enum ssan_status status =
-        drops_add_site(&drops, rerun->history, site) ? SSAN_OK : no_memory(err);
+        drops_add_site(&drops, rerun->history, site) ? SSAN_OK : ssan_no_memory(err);
     if (status == SSAN_OK) {
         drops_sort(&drops);
         status = rerun_judge(rerun, &altered.source, drops.items, drops.count, &engine, err);
@@ -391,7 +386,7 @@ enum ssan_status accidents_find(struct audit *audit, struct rerun *rerun, struct
                                 struct ssan_error *err)
 {
     struct accidents accidents = {.audit = audit, .rerun = rerun, .sites = sites};
-    enum ssan_status status = survey(&accidents) ? find(&accidents, err) : no_memory(err);
+    enum ssan_status status = survey(&accidents) ? find(&accidents, err) : ssan_no_memory(err);
     status = status == SSAN_OK ? judge_covers(&accidents, err) : status;
     for (size_t i = 0; i < KIND_COUNT; i++) {
         map_finish(&accidents.single[i]);

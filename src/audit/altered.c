@@ -204,7 +204,7 @@ static enum ssan_next next(struct ssan_source *self, struct ssan_event *event,
         alter(altered, event);
     }
     if (altered->failed) {
-        ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        ssan_no_memory(err);
         return SSAN_NEXT_ERROR;
     }
     return state;

@@ -24,11 +24,6 @@ struct auditing {
     struct fresh_list needs; /* without any synchronisation call */
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 /* The trace without one site, or (NULL) without all. */
 static enum ssan_status drop(struct auditing *auditing, const struct site *site,
                              struct fresh_list *fresh, struct ssan_error *err)
@@ -41,7 +36,7 @@ static enum ssan_status drop(struct auditing *auditing, const struct site *site,
     }
     const enum ssan_status status =
         ok ? rerun_without(&auditing->rerun, &drops, &found, fresh, HAZARDS_KEPT, err)
-           : no_memory(err);
+           : ssan_no_memory(err);
     VEC_FREE(&drops);
     return status;
 }
@@ -61,7 +56,7 @@ static enum ssan_status judge_sites(struct auditing *auditing, struct ssan_error
     status = drop(auditing, NULL, &auditing->needs, err);
     if (status == SSAN_OK && !cover_find(&auditing->sites, &auditing->history, &auditing->needs,
                                          auditing->options->order_documented)) {
-        status = no_memory(err);
+        status = ssan_no_memory(err);
     }
     return status;
 }
@@ -82,7 +77,7 @@ static enum ssan_status audit_all(struct auditing *auditing, const struct engine
     }
     if (!sites_collect(&auditing->sites, &auditing->history) ||
         !rerun_init(&auditing->rerun, engine)) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     status = judge_sites(auditing, err);
     if (status == SSAN_OK) {

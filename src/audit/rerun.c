@@ -212,7 +212,7 @@ enum ssan_status rerun_judge(struct rerun *rerun, struct ssan_source *source,
     }
     struct engine *run = engine_create(&options);
     if (!run) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     const enum ssan_status status = feed(source, run, err);
     if (status == SSAN_OK) {
@@ -231,7 +231,7 @@ enum ssan_status rerun_without(struct rerun *rerun, struct drops *drops, bool *f
     enum ssan_status status =
         rerun_judge(rerun, rerun->source, drops->items, drops->count, &engine, err);
     if (status == SSAN_OK && !compare(rerun, engine, found, fresh, keep)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     engine_destroy(engine);
     return status;

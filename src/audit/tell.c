@@ -289,14 +289,14 @@ enum ssan_status tell(struct audit *audit, const struct sites *sites, struct his
     telling.told = mem_zalloc(sites->items.count + 1, sizeof *telling.told);
     telling.counts = mem_zalloc(sites->items.count + 1, sizeof *telling.counts);
     if (!telling.told || !telling.counts || !prepare(&telling)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     } else if (!source->rewind(source)) {
         status = ssan_fail(err, SSAN_IO, 0, "the trace can't be read a second time");
     } else {
         status = details_read(&telling.details, history, source, err);
     }
     if (status == SSAN_OK && !fill(&telling)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     mem_free(telling.told);
     mem_free(telling.counts);

@@ -44,7 +44,7 @@ static bool passes(struct search *search, const bool *gone)
                                         &search->sites->items.items[search->candidates[i]]);
     }
     search->status = ok ? rerun_without(search->rerun, &drops, &found, NULL, 0, search->err)
-                        : ssan_fail(search->err, SSAN_NO_MEMORY, 0, "out of memory");
+                        : ssan_no_memory(search->err);
     VEC_FREE(&drops);
     return search->status == SSAN_OK && !found;
 }
@@ -76,7 +76,7 @@ static bool passes_mask(struct search *search, uint64_t mask)
     spread(mask, gone, search->count);
     const bool good = passes(search, gone);
     if (good && !VEC_PUSH(&search->passing, mask)) {
-        search->status = ssan_fail(search->err, SSAN_NO_MEMORY, 0, "out of memory");
+        search->status = ssan_no_memory(search->err);
     }
     return good;
 }
@@ -95,7 +95,7 @@ static bool add_failing(struct search *search, uint64_t mask)
         mask = passes_mask(search, less) ? mask : less;
     }
     if (search->status == SSAN_OK && !VEC_PUSH(&search->failing, mask)) {
-        search->status = ssan_fail(search->err, SSAN_NO_MEMORY, 0, "out of memory");
+        search->status = ssan_no_memory(search->err);
     }
     return search->status == SSAN_OK;
 }
@@ -233,7 +233,7 @@ enum ssan_status together_find(struct sites *sites, struct rerun *rerun, uint64_
     search.candidates = mem_zalloc(sites_count + 1, sizeof *search.candidates);
     search.left = mem_zalloc(sites_count + 1, sizeof *search.left);
     if (!gone || !other || !search.candidates || !search.left) {
-        search.status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        search.status = ssan_no_memory(err);
     }
     for (size_t i = 0; search.status == SSAN_OK && i < sites_count; i++) {
         if (sites->items.items[i].fresh.count == 0) {

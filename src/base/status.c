@@ -41,3 +41,8 @@ enum ssan_status ssan_fail(struct ssan_error *err, enum ssan_status status, uint
     }
     return status;
 }
+
+enum ssan_status ssan_no_memory(struct ssan_error *err)
+{
+    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+}

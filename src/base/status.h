@@ -35,4 +35,7 @@ int ssan_status_exit_code(enum ssan_status status);
 enum ssan_status ssan_fail(struct ssan_error *err, enum ssan_status status, uint64_t position,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* SSAN_NO_MEMORY, in the same words everywhere. Any thread. */
+enum ssan_status ssan_no_memory(struct ssan_error *err);
+
 #endif

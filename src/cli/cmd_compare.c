@@ -45,7 +45,7 @@ static int compare(const struct options *options)
     enum ssan_status status = open_both(&a, &b, options, &err);
     if (status == SSAN_OK && options->first) {
         result.first = mem_zalloc(options->first, sizeof *result.first);
-        status = result.first ? SSAN_OK : ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = result.first ? SSAN_OK : ssan_no_memory(&err);
     }
     if (status == SSAN_OK) {
         status = array_compare(&a, &b, &how, &result, &err);

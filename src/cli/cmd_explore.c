@@ -125,7 +125,7 @@ static enum ssan_status explain_first(struct result *result, struct feed *feed,
         return SSAN_OK;
     }
     strbuf_printf(&path, "%s/" TRIAL_TRACE, run->first_directory);
-    status = path.failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
+    status = path.failed ? ssan_no_memory(err)
                          : judge_read(feed, strbuf_text(&path), result->options, err);
     strbuf_finish(&path);
     if (!status) {
@@ -208,7 +208,7 @@ static int explore(const struct options *options)
     if (!status && !(explore_facts_fill(&result.facts, &run.search, run.samples.items,
                                         run.samples.count, options, &result.arena, &told) &&
                      explore_facts_varying(&result.facts, &run.mask, &result.arena))) {
-        status = ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(&err);
     }
     if (told.status) {
         command_fail("explore", &told);

@@ -71,11 +71,11 @@ static enum ssan_status read_traces(struct session *session, struct ssan_error *
         enum ssan_status status;
         strbuf_printf(&path, i ? "%s/" TRIAL_TRACE ".%u" : "%s/" TRIAL_TRACE,
                       session->first->directory, i + 1);
-        status = path.failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
-                             : feed_open(&feed, strbuf_text(&path), &how, err);
+        status =
+            path.failed ? ssan_no_memory(err) : feed_open(&feed, strbuf_text(&path), &how, err);
         strbuf_finish(&path);
         if (!status && !VEC_PUSH(&session->feeds, feed)) {
-            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            status = ssan_no_memory(err);
         }
         if (status) {
             feed_close(&feed);
@@ -120,7 +120,7 @@ static enum ssan_status learn_noise(struct session *session, struct witness_sear
         status = outcome_read(&outcome, again, err);
     }
     if (!status && !outcome_learn_noise(&search->noise, search->reference, &outcome)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     outcome_close(&outcome);
     trials_drop(&session->trials, again);

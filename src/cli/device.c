@@ -168,7 +168,7 @@ enum ssan_status device_choose(struct device *device, const struct options *opti
     status = choose(device, options, err);
     if (!status && device->gpu &&
         (!fill_environment(device) || !fill_plan(&device->observe, options))) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     fill_gated(device, options->arguments[0], options->gates.count > 0);
     return status;

@@ -10,7 +10,7 @@ static enum ssan_status path_of(struct strbuf *path, const struct trial_result *
 {
     strbuf_clear(path);
     strbuf_printf(path, "%s/%s", trial->directory, name);
-    return path->failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory") : SSAN_OK;
+    return path->failed ? ssan_no_memory(err) : SSAN_OK;
 }
 
 /* Blocks are hashed apart and summed up, so the order of frees does not matter. */

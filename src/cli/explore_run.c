@@ -151,7 +151,7 @@ static enum ssan_status start(struct explore_run *run, struct probe *probe, stru
     struct trial trial = trial_of(run, &probe->plan, probe->kind, directory, sizeof directory);
     enum ssan_status status = trials_start(&run->trials, &trial, err);
     if (!status && !VEC_PUSH(&run->under_way, *probe)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     if (status) {
         search_skip(&run->search, probe);
@@ -247,7 +247,7 @@ static enum ssan_status take(struct explore_run *run, struct ssan_error *err)
         trials_drop(&run->trials, trial);
         status = SSAN_OK; /* one of many: counted by the search */
     }
-    return fine ? status : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return fine ? status : ssan_no_memory(err);
 }
 
 /* Whether no more trials are to be started, and why. The first run is made in any case. */
@@ -285,7 +285,7 @@ static enum ssan_status start_some(struct explore_run *run, bool *more, struct s
         }
         next = search_next(&run->search, &probe);
         if (next == SEARCH_NO_MEMORY) {
-            return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            return ssan_no_memory(err);
         }
         if (next != SEARCH_RUN) {
             *more = next == SEARCH_WAIT;

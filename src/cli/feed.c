@@ -35,7 +35,7 @@ enum ssan_status feed_open(struct feed *feed, const char *path, const struct fee
         feed->sites = sites_create(options->directory);
     }
     if (!feed->path || !feed->engine || (options->directory && !feed->sites)) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     status = reader_open(&feed->reader, path, err);
     if (status || !options->kept_path) {
@@ -43,7 +43,7 @@ enum ssan_status feed_open(struct feed *feed, const char *path, const struct fee
     }
     feed->kept_path = mem_strdup(options->kept_path);
     if (!feed->kept_path) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     keeper_open(&feed->keeper, feed->kept_path, &feed->keep_error);
     return SSAN_OK;
@@ -102,7 +102,7 @@ static bool take(struct feed *feed, struct ssan_event *event)
         keeper_put(feed->keeper, event);
     }
     if (feed->sites && !sites_take(feed->sites, event)) {
-        ssan_fail(&feed->error, SSAN_NO_MEMORY, 0, "out of memory");
+        ssan_no_memory(&feed->error);
         damage(feed);
         return false;
     }

@@ -117,7 +117,7 @@ enum ssan_status folder_make(const char *parent, char **directory, struct ssan_e
     *directory = realpath(path, NULL);
     if (!*directory) {
         rmdir(path);
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     return SSAN_OK;
 }

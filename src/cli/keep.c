@@ -33,7 +33,7 @@ enum ssan_status keep_path(const char *folder, const char *name, struct strbuf *
         return file_fail(err, errno, "can't create", folder);
     }
     strbuf_printf(path, "%s/%s", folder, name);
-    return path->failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory") : SSAN_OK;
+    return path->failed ? ssan_no_memory(err) : SSAN_OK;
 }
 
 enum ssan_status keep_plan(const char *path, const struct plan *plan, struct ssan_error *err)
@@ -41,8 +41,7 @@ enum ssan_status keep_plan(const char *path, const struct plan *plan, struct ssa
     struct strbuf text = {0};
     enum ssan_status status;
     plan_print(plan, &text);
-    status = text.failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
-                         : output_write(path, -1, &text, err);
+    status = text.failed ? ssan_no_memory(err) : output_write(path, -1, &text, err);
     strbuf_finish(&text);
     return status;
 }

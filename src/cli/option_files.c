@@ -64,7 +64,7 @@ static enum ssan_status expand(const char *word, struct arena *arena, const char
         return SSAN_USAGE;
     }
     if (!made) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     *name = made;
     return SSAN_OK;

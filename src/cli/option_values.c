@@ -78,7 +78,7 @@ static error_t take_word(struct reading *reading, int key, const char *word, int
 
 static error_t no_memory(struct reading *reading)
 {
-    reading->status = ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
+    reading->status = ssan_no_memory(reading->err);
     return EINVAL;
 }
 

@@ -256,7 +256,7 @@ static enum ssan_status read_defaults(struct reading *reading, const char *defau
     }
     argv = arena_alloc(&options->arena, (count + 2) * sizeof *argv);
     if (!argv) {
-        return ssan_fail(reading->err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(reading->err);
     }
     argv[0] = (char *)"STREAMSAN_OPTIONS";
     memcpy(argv + 1, words, count * sizeof *argv);
@@ -289,7 +289,7 @@ enum ssan_status options_read(struct options *options, enum verb_mask verb, int 
     words = arena_alloc(&options->arena, ((size_t)argc + 1) * sizeof(char *));
     snprintf(name, sizeof name, "streamsan %s", argv[0]);
     if (!options->arguments || !words || !(words[0] = arena_strdup(&options->arena, name))) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     options->arguments[0] = NULL;
     memcpy(words + 1, argv + 1, (size_t)argc * sizeof *words); /* with the NULL at the end */

@@ -45,7 +45,7 @@ enum ssan_status outcome_read(struct trial_outcome *outcome, const struct trial_
     strbuf_clear(&path);
     strbuf_printf(&path, "%s/" TRIAL_TRACE, result->directory);
     if (path.failed || status == SSAN_NO_MEMORY) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     } else {
         status = read_trace(outcome, strbuf_text(&path), err);
     }

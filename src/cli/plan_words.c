@@ -60,7 +60,7 @@ enum ssan_status plan_words_add_line(struct plan *plan, enum plan_use use, const
     object_read_build_id(real, build_id, sizeof build_id);
     object = object_open(real, build_id);
     if (!object) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     found = object_find_line(object, file, line, add_range, &adding, &nearest);
     if (object_state(object) != OBJECT_GOOD) {
@@ -69,7 +69,7 @@ enum ssan_status plan_words_add_line(struct plan *plan, enum plan_use use, const
                            "itself, built by 'streamsan cc'",
                            option_word(use), file, line, program);
     } else if (adding.failed) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     } else if (found == 0) {
         status = nothing_there(use, program, file, line, nearest, err);
     }
@@ -95,7 +95,7 @@ static enum ssan_status add_word(struct plan *plan, enum plan_use use, const cha
     }
     file = mem_strndup(word, (size_t)(colon - word));
     if (!file) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     status = plan_words_add_line(plan, use, program, file, (uint32_t)line, err);
     mem_free(file);
@@ -111,9 +111,7 @@ static enum ssan_status add_serialize(struct plan *plan, const char *program, co
         return SSAN_OK;
     }
     if (plan_stream_read(word, &stream)) {
-        return VEC_PUSH(&plan->serialize_streams, stream)
-                   ? SSAN_OK
-                   : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return VEC_PUSH(&plan->serialize_streams, stream) ? SSAN_OK : ssan_no_memory(err);
     }
     return add_word(plan, PLAN_SERIALIZE, program, word, err);
 }
@@ -123,7 +121,7 @@ static enum ssan_status note(struct plan *plan, const char *option, const char *
 {
     char text[600];
     snprintf(text, sizeof text, "%s %.500s", option, word);
-    return plan_add_note(plan, text) ? SSAN_OK : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return plan_add_note(plan, text) ? SSAN_OK : ssan_no_memory(err);
 }
 
 static enum ssan_status add_fail(struct plan *plan, const char *word, struct ssan_error *err)

@@ -33,7 +33,7 @@ enum ssan_status quoted_split(const char *text, struct arena *arena, char ***wor
     char *buffer = arena_alloc(arena, length * 2 + 2);
     const char *p = text;
     if (!list || !buffer) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     for (;;) {
         while (isspace((unsigned char)*p)) {

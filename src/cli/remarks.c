@@ -60,7 +60,7 @@ enum ssan_status remarks_read(struct remarks *remarks, struct ssan_source *sourc
         good = event.kind != SSAN_EV_line || take_line(remarks, &event.line);
     }
     if (!good || ended.status == SSAN_NO_MEMORY) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     return source->rewind(source) ? SSAN_OK
                                   : ssan_fail(err, SSAN_IO, 0, "the trace can't be read again");

@@ -174,7 +174,7 @@ static enum ssan_status take_entries(struct suppress_list *list, const char *nam
                                     .reason = kept(&list->arena, raw->reason, &good)};
         status = check_entry(err, name, lines, i, raw);
         if (status == SSAN_OK && (!good || !VEC_PUSH(&list->entries, entry))) {
-            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            status = ssan_no_memory(err);
         }
     }
     if (status) {

@@ -214,7 +214,7 @@ static struct trial_slot *make_slot(struct trials *trials, const struct trial *t
     struct trial_slot *slot = mem_zalloc(1, sizeof *slot + room);
     if (!slot || !VEC_PUSH(&trials->slots, slot)) {
         mem_free(slot);
-        ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        ssan_no_memory(err);
         return NULL;
     }
     snprintf(slot->directory, room, "%s/%zu", trials->directory, number + 1);

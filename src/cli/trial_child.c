@@ -157,8 +157,7 @@ void trial_child(const struct trial *trial, const char *directory, struct trial_
     struct ssan_error err = {0};
     strbuf_printf(&kept, "%s/" TRIAL_TRACE, directory);
     how.kept = strbuf_text(&kept);
-    result->status = kept.failed ? ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory")
-                                 : open_files(directory, files, &err);
+    result->status = kept.failed ? ssan_no_memory(&err) : open_files(directory, files, &err);
     if (!result->status) {
         result->status = follow_run(&follow, &how, &err);
     }

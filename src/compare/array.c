@@ -75,7 +75,7 @@ static enum ssan_status take_header(struct array *array, const struct array_part
     unsigned char *bytes = mem_alloc(length ? length : 1);
     struct ssan_error inner = {0};
     if (!bytes) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     enum ssan_status status = read_at(array, bytes, length, 0, err);
     if (status == SSAN_OK) {
@@ -248,7 +248,7 @@ enum ssan_status array_compare(struct array *a, struct array *b,
     }
     unsigned char *blocks = mem_alloc(2 * (size_t)BLOCK_BYTES);
     if (!blocks) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     status = compare_blocks(a, b, options, blocks, result, err);
     mem_free(blocks);

@@ -164,7 +164,8 @@ static void take_pair(const struct ssan_compare_options *options, const struct n
     }
 }
 
-/* The bits that are all set in a NaN or an infinity; for integers a value that no element has. */
+/* The bits that are all set in a NaN or an infinity, and only there; 0 for integers, which have
+ * neither. */
 static uint64_t special_bits(const struct number_type *type)
 {
     if (type->form != FORM_FLOAT) {

@@ -75,11 +75,6 @@ static void tool_line(struct strbuf *out, const char *folder, bool verdict)
     strbuf_finish(&text);
 }
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 /* The result with a text, which is taken. */
 static enum ssan_status settle(const struct judging *judging, struct run_result *result,
                                enum run_state state, struct strbuf *why, struct ssan_error *err)
@@ -87,7 +82,7 @@ static enum ssan_status settle(const struct judging *judging, struct run_result 
     result->state = state;
     result->why = why->failed ? NULL : arena_strdup(judging->arena, strbuf_text(why));
     strbuf_finish(why);
-    return result->why ? SSAN_OK : no_memory(err);
+    return result->why ? SSAN_OK : ssan_no_memory(err);
 }
 
 /* A text of the contract with the values of the run, in the arena; NULL for NULL and on failure. */
@@ -100,7 +95,7 @@ static const char *expanded(const struct judged *judged, const char *text, enum 
                                        judged->run, text, judged->err);
         if (*status == SSAN_OK) {
             kept = arena_strdup(judged->judging->arena, strbuf_text(&out));
-            *status = kept ? SSAN_OK : no_memory(judged->err);
+            *status = kept ? SSAN_OK : ssan_no_memory(judged->err);
         }
     }
     strbuf_finish(&out);
@@ -125,7 +120,7 @@ static enum ssan_status check_patterns(struct judged *judged, const struct spec_
             begin_reason(why);
             strbuf_puts(why, strbuf_text(&one));
         }
-        status = status == SSAN_OK && one.failed ? no_memory(judged->err) : status;
+        status = status == SSAN_OK && one.failed ? ssan_no_memory(judged->err) : status;
         strbuf_finish(&one);
     }
     return status;
@@ -149,7 +144,7 @@ static enum ssan_status check_value(struct judged *judged, const struct spec_val
         begin_reason(why);
         strbuf_puts(why, strbuf_text(&one));
     }
-    status = status == SSAN_OK && one.failed ? no_memory(judged->err) : status;
+    status = status == SSAN_OK && one.failed ? ssan_no_memory(judged->err) : status;
     strbuf_finish(&one);
     return status;
 }
@@ -175,7 +170,7 @@ static enum ssan_status check_file(struct judged *judged, const struct spec_file
         }
     }
     if (status == SSAN_OK && (from.failed || to.failed || one.failed)) {
-        status = no_memory(judged->err);
+        status = ssan_no_memory(judged->err);
     }
     strbuf_finish(&from);
     strbuf_finish(&to);
@@ -390,7 +385,7 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
     const enum ssan_status status =
         seen_read(&judged->seen, judged->folder, judging->arena, &inner);
     if (status == SSAN_NO_MEMORY) {
-        return no_memory(judged->err);
+        return ssan_no_memory(judged->err);
     }
     if (status) {
         /* No report: the codes that `run` has for that, or the program has gone on in its place. */
@@ -403,7 +398,7 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
     result->code = judged->seen.code;
     result->rules = rules_text(judged);
     if (!result->rules) {
-        return no_memory(judged->err);
+        return ssan_no_memory(judged->err);
     }
     if (judged->seen.lost) {
         strbuf_printf(&why, "the schedule can't be followed: %s", judged->seen.lost);
@@ -424,7 +419,7 @@ enum ssan_status assess_run(const struct judging *judging, const struct plan_run
     *result = (struct run_result){
         .state = RUN_NONE, .rules = "", .code = -1, .seconds = job->seconds, .done = true};
     if (folder.failed) {
-        status = no_memory(err);
+        status = ssan_no_memory(err);
     } else if ((!job->started || job->timed_out || job->interrupted) &&
                tell_no_run(job, judged.folder, &why)) {
         status = settle(judging, result, RUN_NONE, &why, err);

@@ -38,5 +38,5 @@ enum ssan_status expand(struct strbuf *out, const char *text, const struct expan
             text += length + 2;
         }
     }
-    return out->failed ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory") : SSAN_OK;
+    return out->failed ? ssan_no_memory(err) : SSAN_OK;
 }

@@ -338,7 +338,7 @@ enum ssan_status machine_ask(json_t **host, json_t **devices, const struct contr
         .options = options, .tools = tools, .folder = strbuf_text(&folder), .err = err};
     *host = *devices = NULL;
     enum ssan_status status = folder.failed || probe.failed
-                                  ? ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory")
+                                  ? ssan_no_memory(err)
                                   : tree_make(options->work, "machine", err);
     if (status == SSAN_OK) {
         status =
@@ -349,7 +349,7 @@ enum ssan_status machine_ask(json_t **host, json_t **devices, const struct contr
         *devices = ask_devices(&asking, result);
         status = asking.status;
         if (status == SSAN_OK && (!*host || !*devices)) {
-            status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            status = ssan_no_memory(err);
         }
     }
     strbuf_finish(&folder);

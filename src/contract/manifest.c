@@ -31,11 +31,6 @@ struct entries {
     VEC(struct entry) list;
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 enum ssan_status digest_file(char digest[DIGEST_ROOM], const char *path, struct ssan_error *err)
 {
     SHA2_CTX context;
@@ -94,12 +89,12 @@ static enum ssan_status take_found(struct entries *entries, const FTSENT *found,
     struct entry entry = {.path = arena_strdup(arena, found->fts_path + base),
                           .plain = found->fts_info == FTS_F};
     if (!entry.path) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     if (strcmp(entry.path, MANIFEST_NAME) == 0) {
         return SSAN_OK;
     }
-    return VEC_PUSH(&entries->list, entry) ? SSAN_OK : no_memory(err);
+    return VEC_PUSH(&entries->list, entry) ? SSAN_OK : ssan_no_memory(err);
 }
 
 /* All that lies in the folder but its manifest, sorted. */
@@ -153,7 +148,7 @@ static enum ssan_status add_line(struct strbuf *text, const char *folder, const 
     }
     strbuf_printf(&path, "%s/%s", folder, entry->path);
     const enum ssan_status status =
-        path.failed ? no_memory(err) : digest_file(digest, strbuf_text(&path), err);
+        path.failed ? ssan_no_memory(err) : digest_file(digest, strbuf_text(&path), err);
     if (status == SSAN_OK) {
         strbuf_printf(text, "%s  %s\n", digest, entry->path);
     }
@@ -170,7 +165,7 @@ static enum ssan_status put_in_place(const char *folder, const struct strbuf *te
     strbuf_printf(&path, "%s/" MANIFEST_NAME, folder);
     enum ssan_status status =
         text->failed || beside.failed || path.failed
-            ? no_memory(err)
+            ? ssan_no_memory(err)
             : tree_write(strbuf_text(&beside), strbuf_text(text), text->length, err);
     if (status == SSAN_OK && rename(strbuf_text(&beside), strbuf_text(&path)) != 0) {
         status = file_fail(err, errno, "can't create", strbuf_text(&path));
@@ -239,7 +234,7 @@ static enum ssan_status read_lines(struct entries *entries, const char *folder,
     struct ssan_error inner = {0};
     strbuf_printf(&path, "%s/" MANIFEST_NAME, folder);
     enum ssan_status status =
-        path.failed ? no_memory(err)
+        path.failed ? ssan_no_memory(err)
                     : file_read(&text, strbuf_text(&path), MANIFEST_BYTES_MOST, &inner);
     if (status && !path.failed) {
         status = access(folder, F_OK) != 0
@@ -277,7 +272,7 @@ static enum ssan_status tell(struct manifest_result *result, enum manifest_chang
                              const char *path, struct ssan_error *err)
 {
     const struct manifest_difference difference = {change, path};
-    return VEC_PUSH(&result->differences, difference) ? SSAN_OK : no_memory(err);
+    return VEC_PUSH(&result->differences, difference) ? SSAN_OK : ssan_no_memory(err);
 }
 
 /* A file that both know. */
@@ -292,7 +287,7 @@ static enum ssan_status compare_one(struct manifest_result *result, const char *
         return tell(result, MANIFEST_CHANGED, wanted->path, err);
     }
     strbuf_printf(&path, "%s/%s", folder, wanted->path);
-    status = path.failed ? no_memory(err) : digest_file(digest, strbuf_text(&path), err);
+    status = path.failed ? ssan_no_memory(err) : digest_file(digest, strbuf_text(&path), err);
     strbuf_finish(&path);
     if (status == SSAN_OK && strcmp(digest, wanted->digest) != 0) {
         status = tell(result, MANIFEST_CHANGED, wanted->path, err);

@@ -34,11 +34,6 @@ struct words {
     bool failed;
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 static const char *find_value(const void *self, const char *name, size_t length)
 {
     const struct making *making = self;
@@ -137,7 +132,7 @@ static enum ssan_status end_words(struct words *words, struct contract_plan *pla
         *command = (struct command_line){kept, count};
     }
     VEC_FREE(&words->list);
-    return kept ? SSAN_OK : no_memory(err);
+    return kept ? SSAN_OK : ssan_no_memory(err);
 }
 
 static const struct spec_fault *fault_of(const struct making *making)
@@ -225,14 +220,14 @@ static enum ssan_status find_build(struct making *making, bool gpu, size_t *inde
     strbuf_printf(&output, "../%s/program", build.folder ? build.folder : "");
     making->program = keep(plan, &output);
     if (!build.folder || !making->program) {
-        return no_memory(making->err);
+        return ssan_no_memory(making->err);
     }
     status = write_build(making, gpu, making->program, &build.command);
     if (status) {
         return status;
     }
     *index = plan->builds.count;
-    return VEC_PUSH(&plan->builds, build) ? SSAN_OK : no_memory(making->err);
+    return VEC_PUSH(&plan->builds, build) ? SSAN_OK : ssan_no_memory(making->err);
 }
 
 /* The only line of a text that holds `wanted`; 0: none or several, `*count` says how many. */
@@ -268,7 +263,7 @@ static enum ssan_status add_place(struct words *words, const struct making *maki
         return SSAN_OK;
     }
     strbuf_printf(&name, "%s/%.*s", making->options->folder, (int)place.file_length, text);
-    status = name.failed ? no_memory(making->err)
+    status = name.failed ? ssan_no_memory(making->err)
                          : file_read(&source, strbuf_text(&name), SOURCE_BYTES_MOST, making->err);
     if (status == SSAN_OK) {
         unsigned count;
@@ -394,7 +389,7 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     run.folder = keep(plan, &folder);
     run.label = write_label(plan, &run, repeats);
     if (!run.folder || !run.label) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     enum ssan_status status = find_build(&making, strcmp(device, "gpu") == 0, &run.build);
     making.program = NULL;
@@ -413,7 +408,7 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     status = end_words(&words, plan, &environment, err);
     if (status == SSAN_OK) {
         run.environment = environment.words;
-        status = VEC_PUSH(&plan->runs, run) ? SSAN_OK : no_memory(err);
+        status = VEC_PUSH(&plan->runs, run) ? SSAN_OK : ssan_no_memory(err);
     }
     return status;
 }
@@ -432,7 +427,7 @@ static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec
                      fault < 0 ? NULL : &contract->faults[fault].over, options->device) ||
         !VEC_PUSH(&plan->matrices, matrix)) {
         matrix_finish(&matrix);
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     enum ssan_status status = matrix_fill(&plan->matrices.items[at], contract->matrix.mode, &inner);
     if (status == SSAN_OK && plan->matrices.items[at].rows * repeats > MATRIX_ROWS_MOST) {

@@ -106,9 +106,7 @@ static enum ssan_status take_report(struct seen *seen, const json_t *report, str
                  : json_is_integer(signal) ? 128 + (int)json_integer_value(signal)
                                            : -1;
     seen->lost = kept(arena, json_string_value(json_object_get(run, "infeasible")), &good);
-    return good && add_findings(seen, report, arena)
-               ? SSAN_OK
-               : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return good && add_findings(seen, report, arena) ? SSAN_OK : ssan_no_memory(err);
 }
 
 enum ssan_status seen_read(struct seen *seen, const char *folder, struct arena *arena,

@@ -15,11 +15,6 @@
 
 #define BLOCK_BYTES (64u << 10)
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 static enum ssan_status make_one(const char *path, struct ssan_error *err)
 {
     return mkdir(path, 0777) == 0 || errno == EEXIST ? SSAN_OK
@@ -32,7 +27,7 @@ enum ssan_status tree_make(const char *base, const char *path, struct ssan_error
     enum ssan_status status = SSAN_OK;
     strbuf_printf(&whole, "%s/%s", base, path);
     if (whole.failed) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     for (char *at = whole.text + strlen(base) + 1; *at && status == SSAN_OK; at++) {
         if (*at == '/') {
@@ -134,12 +129,12 @@ static enum ssan_status take_file(const struct contract_options *options, const 
     strbuf_printf(&from, "%s/%s", options->plan->folder, name);
     if (slash) {
         strbuf_printf(&to, "sources/%.*s", (int)(slash - name), name);
-        status = to.failed ? no_memory(err) : tree_make(options->work, strbuf_text(&to), err);
+        status = to.failed ? ssan_no_memory(err) : tree_make(options->work, strbuf_text(&to), err);
         strbuf_clear(&to);
     }
     strbuf_printf(&to, "%s/sources/%s", options->work, name);
     if (status == SSAN_OK && (from.failed || to.failed)) {
-        status = no_memory(err);
+        status = ssan_no_memory(err);
     } else if (status == SSAN_OK && access(strbuf_text(&from), R_OK) != 0) {
         status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s: %s", name,
                             strerror(errno));
@@ -250,7 +245,8 @@ enum ssan_status tree_fill(const struct contract_options *options, const struct 
     }
     strbuf_printf(&to, "%s/contract.yaml", options->work);
     if (status == SSAN_OK) {
-        status = to.failed ? no_memory(err) : tree_copy(options->spec_path, strbuf_text(&to), err);
+        status =
+            to.failed ? ssan_no_memory(err) : tree_copy(options->spec_path, strbuf_text(&to), err);
     }
     strbuf_finish(&to);
     return status;

@@ -106,7 +106,7 @@ enum ssan_status facts_read(struct facts *facts, struct ssan_source *source, str
             return SSAN_OK;
         }
         if (!take(facts, &event)) {
-            return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            return ssan_no_memory(err);
         }
         facts->position++;
     }

@@ -192,7 +192,7 @@ enum ssan_status model_read(struct model *model, struct ssan_source *source, str
     enum ssan_next next = SSAN_NEXT_EVENT;
     reading.engine = engine_create(&options);
     if (!reading.engine || !model_add_stream(&reading, 0)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     while (!status && next == SSAN_NEXT_EVENT) {
         struct ssan_event event;
@@ -204,7 +204,7 @@ enum ssan_status model_read(struct model *model, struct ssan_source *source, str
         }
     }
     if (!status && !settle(model)) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     }
     finish_reading(&reading);
     return status;

@@ -77,7 +77,7 @@ static enum ssan_status read_blocks(struct snapshot *snapshot, const char *path,
                                            head.kept_bytes, at + offset};
         snapshot->cut |= head.kept_bytes < head.size_bytes;
         if (!VEC_PUSH(&snapshot->blocks, block)) {
-            return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+            return ssan_no_memory(err);
         }
         offset += head.kept_bytes;
     }

@@ -27,11 +27,6 @@ struct walk {
     struct ssan_error *err;
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 /* Notes a place; its path, or NULL when out of memory. */
 static const char *note(struct walk *walk, struct strbuf *path, uint32_t line)
 {
@@ -74,7 +69,7 @@ static enum ssan_status open_level(struct walk *walk, const yaml_event_t *event)
     bool key;
     const char *path = place_node(walk, event, &key);
     if (!path) {
-        return no_memory(walk->err);
+        return ssan_no_memory(walk->err);
     }
     if (walk->depth == DEPTH_MAX) {
         return ssan_fail(walk->err, SSAN_FORMAT, event->start_mark.line + 1, "nested too deeply");
@@ -104,7 +99,7 @@ static enum ssan_status take_event(struct walk *walk, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return ssan_fail(walk->err, SSAN_FORMAT, line, "an alias: write the entry out");
     case YAML_SCALAR_EVENT:
-        return place_node(walk, event, &key) ? SSAN_OK : no_memory(walk->err);
+        return place_node(walk, event, &key) ? SSAN_OK : ssan_no_memory(walk->err);
     default:
         return SSAN_OK;
     }
@@ -117,7 +112,7 @@ static enum ssan_status refuse(const yaml_parser_t *parser, const char *text, si
     uint64_t line = parser->problem_mark.line + 1;
     size_t i;
     if (parser->error == YAML_MEMORY_ERROR) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     if (parser->error == YAML_READER_ERROR) {
         for (i = 0, line = 1; i < length && i < parser->problem_offset; i++) {
@@ -135,7 +130,7 @@ enum ssan_status yaml_lines_read(struct yaml_lines *lines, const char *text, siz
     enum ssan_status status = SSAN_OK;
     bool end = false;
     if (!yaml_parser_initialize(&parser)) {
-        return no_memory(err);
+        return ssan_no_memory(err);
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     while (status == SSAN_OK && !end) {

@@ -141,7 +141,7 @@ enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_valu
     const cyaml_err_t error =
         cyaml_load_data((const uint8_t *)text, length, &how, schema, (cyaml_data_t **)data, count);
     if (error == CYAML_ERR_OOM) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     if (error != CYAML_OK) {
         fill_fault(fault, error, &said, lines);
