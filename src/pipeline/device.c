@@ -1,5 +1,6 @@
 /* Memory, streams and events of a pipeline and of its consumers: made all or not at all, and
- * dropped in the reverse order. Nothing here waits for the device; see shutdown.c. */
+ * dropped in the reverse order. Nothing here waits for the device: create.c has done so before it
+ * drops anything. */
 #include "pipeline/parts.h"
 
 #include <stdlib.h>

@@ -35,7 +35,8 @@ struct failure {
 struct slot {
     struct ssan_pipe_batch batch; /* first: what callers hold */
     struct lane *lane;
-    atomic_int state;  /* (lock) an enum slot_state; read without it only to find wrong use */
+    atomic_int state; /* (lock) an enum slot_state; read without it only to find wrong use */
+    _Atomic(const struct ssan_pipe_consumer *) taker; /* as state: who has it, while TAKEN */
     struct slot *next; /* (lock) in the free list or the lane's queue */
     void *input, *device_input, *device_output, *output; /* NULL: the pipeline has none */
     size_t input_room, output_room;                      /* of this batch, as acquired */

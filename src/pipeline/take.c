@@ -179,8 +179,11 @@ static void show_to_consumer(struct slot *slot)
 }
 
 /* Makes a ready batch this consumer's. Under the lock. */
-static void make_taken(struct ssan_pipe *pipe, struct slot *slot, struct landing *landing)
+static void make_taken(const struct ssan_pipe_consumer *consumer, struct slot *slot,
+                       struct landing *landing)
 {
+    struct ssan_pipe *pipe = consumer->pipe;
+    atomic_store_explicit(&slot->taker, consumer, memory_order_relaxed);
     slot_set_state(slot, SLOT_TAKEN);
     pipe->ahead--;
     if (slot->failure.status == SSAN_PIPE_OK) {
@@ -222,7 +225,7 @@ enum ssan_pipe_status ssan_pipe_take(struct ssan_pipe_consumer *consumer, uint64
         status = wait_for_batch(consumer, timeout_ns, &slot);
     }
     if (status == SSAN_PIPE_OK) {
-        make_taken(pipe, slot, landing);
+        make_taken(consumer, slot, landing);
     } else {
         pipe_wake(&pipe->changed, pipe->watchers); /* destroy waits for us */
         tell_no_batch(pipe, status, err);
@@ -246,6 +249,13 @@ enum ssan_pipe_status ssan_pipe_take(struct ssan_pipe_consumer *consumer, uint64
         *batch = landing ? &landing->batch : &slot->batch;
     }
     return status;
+}
+
+/* The caller of release is who took the batch, not another consumer. */
+static bool is_held_by(const struct ssan_pipe_consumer *consumer, const struct slot *slot)
+{
+    return slot_state(slot) == SLOT_TAKEN &&
+           atomic_load_explicit(&slot->taker, memory_order_relaxed) == consumer;
 }
 
 static struct landing *landing_of(const struct ssan_pipe_consumer *consumer,
@@ -303,9 +313,9 @@ enum ssan_pipe_status ssan_pipe_release(struct ssan_pipe_consumer *consumer,
     if (landing) {
         return release_landing(consumer, landing, err);
     }
-    if (!slot || slot_state(slot) != SLOT_TAKEN) {
+    if (!slot || !is_held_by(consumer, slot)) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
-                         "%s: release of what is not a taken batch", pipe->name);
+                         "%s: release of what is not a batch that this consumer holds", pipe->name);
     }
     if (slot->batch.output_bytes) {
         SSAN_HOST_READ(slot->output, slot->batch.output_bytes);

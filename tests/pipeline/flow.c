@@ -275,7 +275,9 @@ static int shared_out(void *unused)
     }
     ssan_pipe_close(pipe_);
     consumer = other;
-    release(take(1));
+    struct ssan_pipe_batch *taken = take(1);
+    IS(ssan_pipe_release(own, taken, &err), SSAN_PIPE_INVALID);
+    release(taken);
     release(take(3));
     IS(try_take(SSAN_PIPE_FOREVER), SSAN_PIPE_CLOSED);
     consumer = own;
