@@ -8,6 +8,7 @@
 
 #include "capture/emit.h"
 #include "capture/stack.h"
+#include "trace/cuda_names.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 /* How far out a stub may be: frames of a runtime that is linked into the program come before it. */
 #define STUB_FRAMES 8u
 
-/* Errors that end a context (R-ERR-3). */
+/* What is said of kernels that ended a context; of other such errors their own words. */
 static const struct {
     int result;
     const char *words;
@@ -33,22 +34,30 @@ static const struct {
     {CUDA_LAUNCH_FAILED, "it was ended by an exception"},
 };
 
-/* The first of them is told as a fault: nothing behind it can be judged. True for each of them. */
+static const char *words_of(int result)
+{
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
+        if (deadly[i].result == result) {
+            return deadly[i].words;
+        }
+    }
+    return cuda_error_text((uint32_t)result);
+}
+
+/* An error of earlier work, that ends its context (R-ERR-3; numbers of the driver are those of the
+ * runtime). The first is told as a fault: nothing behind it can be judged. */
 static bool is_of_work(int result)
 {
     static atomic_bool told;
     char text[128];
-    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) {
-        if (deadly[i].result != result) {
-            continue;
-        }
-        if (!atomic_exchange(&told, true)) {
-            snprintf(text, sizeof text, "a kernel failed: %s (error %d)", deadly[i].words, result);
-            emit_fault(0, 0, (uint32_t)result, false, text);
-        }
-        return true;
+    if (!cuda_error_is_sticky((uint32_t)result) && result != CUDA_ECC_UNCORRECTABLE) {
+        return false;
     }
-    return false;
+    if (!atomic_exchange(&told, true)) {
+        snprintf(text, sizeof text, "a kernel failed: %s (error %d)", words_of(result), result);
+        emit_fault(0, 0, (uint32_t)result, false, text);
+    }
+    return true;
 }
 
 static enum ssan_call_kind kind_of(const struct api_call *call)
