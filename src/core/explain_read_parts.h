@@ -80,6 +80,10 @@ bool read_host_access(struct reader_state *state, const struct ssan_ev_host_acce
 bool read_op(struct reader_state *state, const struct ssan_ev_op *ev);
 bool read_op_return(struct reader_state *state, const struct ssan_ev_op_return *ev);
 
+/* explain_read_run.c */
+/* An event about the run as a whole; any other is nothing to it. */
+bool read_run(struct reader_state *state, const struct ssan_event *event);
+
 /* explain_read_sites.c */
 uint32_t read_site(struct reader_state *state, uint32_t site);
 bool read_line(struct reader_state *state, const struct ssan_ev_line *ev);

@@ -12,33 +12,6 @@ static_assert(ORDER_COUNT <= UINT8_MAX, "clocks keep a rule in one byte");
 /* Spare chains tried before a new one is made. */
 #define SPARE_TRIES 16u
 
-static const struct order_info infos[ORDER_COUNT] = {
-    [ORDER_NONE] = {"", "", "", "", false},
-#define ORDER(name, id, source, test, code, why) [ORDER_##name] = {id, source, test, why, code},
-#include "core/order.def"
-#undef ORDER
-};
-
-const struct order_info *order_info(uint32_t rule)
-{
-    return rule > ORDER_NONE && rule < ORDER_COUNT ? &infos[rule] : NULL;
-}
-
-bool order_is_asked_for(const char *id)
-{
-    static const enum order_rule asked[] = {
-#define ASKED_FOR(name) ORDER_##name,
-#include "core/order.def"
-#undef ASKED_FOR
-    };
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        if (strcmp(infos[asked[i]].id, id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Grows a table of zeroed elements so that `index` exists. */
 #define GROW_TO(order, table, index)                                                               \
     (VEC_RESERVE((table), (size_t)(index) + 1)                                                     \
