@@ -12,6 +12,7 @@
 #include "contract/tree.h"
 #include "core/check.h"
 #include "report/verdict.h"
+#include "report/words.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -275,20 +276,9 @@ static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
 /* A command as a shell takes it. */
 static void print_command(struct strbuf *out, const struct command_line *command)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./:=,+@%";
     for (size_t i = 0; i < command->count; i++) {
-        const char *word = command->words[i];
         strbuf_puts(out, i ? " " : "");
-        if (*word && !word[strspn(word, plain)]) {
-            strbuf_puts(out, word);
-            continue;
-        }
-        strbuf_puts(out, "'");
-        for (; *word; word++) {
-            strbuf_add(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-        }
-        strbuf_puts(out, "'");
+        words_shell(out, command->words[i]);
     }
     strbuf_puts(out, "\n");
 }
@@ -332,7 +322,7 @@ static int contract(const struct options *options)
     }
     struct setting *setting = mem_zalloc(1, sizeof *setting);
     if (!setting) {
-        ssan_fail(&err, SSAN_NO_MEMORY, 0, "out of memory");
+        ssan_no_memory(&err);
         return command_fail("contract", &err);
     }
     setting->options = options;

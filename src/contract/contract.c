@@ -30,11 +30,6 @@ struct carrying {
     struct ssan_error *err;
 };
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 const char *contract_state_word(enum contract_state state)
 {
     static const char *const words[] = {"holds", "broken", "unfinished"};
@@ -108,8 +103,7 @@ static void take_build(void *self, struct pool_job *job)
     const struct plan_build *build =
         &carrying->result->plan->builds.items[result - carrying->result->builds];
     struct strbuf why = {0};
-    result->seconds = job->seconds;
-    result->code = job->code;
+    *result = (struct build_result){.code = job->code, .seconds = job->seconds};
     if (!job->started) {
         strbuf_printf(&why, "%s can't be started: %s", job->words[0], strerror(job->error));
     } else if (job->timed_out || job->interrupted) {
@@ -122,7 +116,7 @@ static void take_build(void *self, struct pool_job *job)
     if (why.length) {
         result->why = why.failed ? NULL : arena_strdup(&carrying->result->arena, strbuf_text(&why));
         if (!result->why) {
-            carrying->status = no_memory(carrying->err);
+            carrying->status = ssan_no_memory(carrying->err);
             result->why = "out of memory";
         }
     }
@@ -167,16 +161,13 @@ static bool run_builds(struct carrying *carrying)
             .timeout_s = BUILD_TIMEOUT_S,
             .self = &carrying->result->builds[i],
         };
-        carrying->result->builds[i].why = "it was not begun";
+        carrying->result->builds[i] = (struct build_result){.code = -1, .why = "it was not begun"};
         strbuf_finish(&out);
         strbuf_finish(&err);
         if (!environment || !folder || !carrying->jobs[i].out || !carrying->jobs[i].err) {
-            carrying->status = no_memory(carrying->err);
+            carrying->status = ssan_no_memory(carrying->err);
             return false;
         }
-    }
-    for (size_t i = 0; i < plan->builds.count; i++) {
-        carrying->result->builds[i].why = NULL;
     }
     return pool_run(&carrying->pool, carrying->jobs, plan->builds.count, carrying->options->jobs,
                     take_build, carrying);
@@ -211,7 +202,7 @@ static bool run_runs(struct carrying *carrying)
             .self = result,
         };
         if (!job->environment || !job->folder) {
-            carrying->status = no_memory(carrying->err);
+            carrying->status = ssan_no_memory(carrying->err);
             return false;
         }
     }
@@ -288,7 +279,7 @@ static enum ssan_status make_tables(struct carrying *carrying)
     }
     return result->builds && result->runs && result->faults && carrying->jobs
                ? SSAN_OK
-               : no_memory(carrying->err);
+               : ssan_no_memory(carrying->err);
 }
 
 enum ssan_status contract_run(struct contract_result *result, const struct spec *spec,

@@ -13,8 +13,8 @@ enum run_state { RUN_RIGHT, RUN_WRONG, RUN_CAUGHT, RUN_MISSED, RUN_NONE };
 enum contract_state { CONTRACT_HOLDS, CONTRACT_BROKEN, CONTRACT_UNFINISHED };
 
 struct build_result {
-    int code;
-    const char *why; /* it failed: NULL if it did not */
+    int code;        /* exit code; -1: it has not run to its end */
+    const char *why; /* it failed or was not begun; NULL: it succeeded */
     double seconds;
 };
 

@@ -15,11 +15,6 @@
 
 #define SCHEMA "streamsan-evidence/1"
 
-static enum ssan_status no_memory(struct ssan_error *err)
-{
-    return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
-}
-
 enum ssan_status evidence_begin(const char *folder, struct ssan_error *err)
 {
     bool empty = true;
@@ -54,7 +49,7 @@ static json_t *hash_sources(const struct contract_options *options, enum ssan_st
     char *paths[] = {folder.text, NULL};
     FTS *tree = folder.failed || !object ? NULL : fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     const FTSENT *found;
-    *status = tree ? SSAN_OK : no_memory(err);
+    *status = tree ? SSAN_OK : ssan_no_memory(err);
     while (*status == SSAN_OK && (found = fts_read(tree))) {
         char digest[DIGEST_ROOM];
         if (found->fts_info == FTS_F) {
@@ -62,7 +57,7 @@ static json_t *hash_sources(const struct contract_options *options, enum ssan_st
             if (*status == SSAN_OK &&
                 !result_put(object, found->fts_path + strlen(options->work) + 1,
                             json_string(digest))) {
-                *status = no_memory(err);
+                *status = ssan_no_memory(err);
             }
         }
     }
@@ -96,7 +91,7 @@ static json_t *built(const struct contract_result *result, size_t index)
     if (!result_put(object, "folder", result_text(build->folder)) ||
         !result_put(object, "working_directory", result_text("sources")) ||
         !result_put(object, "command", result_command(&build->command)) ||
-        !result_put(object, "exit_code", json_integer(result->builds[index].code))) {
+        !result_put(object, "exit_code", result_code(result->builds[index].code))) {
         json_decref(object);
         return NULL;
     }
@@ -143,7 +138,7 @@ static enum ssan_status write_document(const struct contract_options *options, c
     const enum ssan_status status =
         good && !text->failed && !path.failed
             ? tree_write(strbuf_text(&path), strbuf_text(text), text->length, err)
-            : no_memory(err);
+            : ssan_no_memory(err);
     strbuf_finish(&path);
     strbuf_finish(text);
     return status;

@@ -1,6 +1,6 @@
 /* Placeholders in the texts of a contract: {size}, {slots}, {device}, {schedule}, {repeat},
- * {program}, {folder} and the parameters' own names; "{{" is a brace. Other braces stand for
- * themselves, as in the regular expression "a{2}". */
+ * {program}, {folder}, {sources} and the parameters' own names; "{{" is a brace. Other braces stand
+ * for themselves, as in the regular expression "a{2}". */
 #ifndef SSAN_CONTRACT_EXPAND_H
 #define SSAN_CONTRACT_EXPAND_H
 

@@ -56,6 +56,11 @@ bool forms_is_key(const char *text)
     return text[0] && text[strspn(text, taken)] == '\0';
 }
 
+bool forms_is_name(const char *text)
+{
+    return forms_is_key(text) && text[0] != '.' && text[0] != '-' && strlen(text) <= 60;
+}
+
 bool forms_place(struct forms_place *place, const char *text)
 {
     const char *slash = strstr(text, ":/"), *colon = strrchr(text, ':');

@@ -14,6 +14,10 @@ bool forms_is_device(const char *text);
 /* A relative path that stays below where it begins: no '..', no empty part, no '/' in front. */
 bool forms_is_below(const char *path);
 
+/* A name of letters, digits, '-', '_' and '.', 60 at most, that neither '.' nor '-' begins: it
+ * becomes part of file names. */
+bool forms_is_name(const char *text);
+
 /* A key of KEY=VALUE in a program's output: letters, digits, '_', '-', '.'. */
 bool forms_is_key(const char *text);
 

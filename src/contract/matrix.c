@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+#define OWN_AXES    4 /* size, slots, device, schedule */
+#define AXES_MOST   64
+#define VALUES_MOST 5000 /* pairs of them are kept as a square */
+
 static char virtual_word[] = "virtual", eager_word[] = "eager";
 static char *const default_device[] = {virtual_word}, *const default_schedule[] = {eager_word};
 
@@ -95,7 +99,7 @@ static bool fill_product(struct matrix *matrix, unsigned *row)
 {
     const size_t axes = matrix->axes.count;
     for (;;) {
-        unsigned copy[64];
+        unsigned copy[AXES_MOST];
         memcpy(copy, row, axes * sizeof *row);
         settle_schedule(matrix, copy);
         /* Rows of a GPU beside the one with the first schedule are the same ones again. */
@@ -157,8 +161,8 @@ static void cover(const struct pairs *pairs, const unsigned *row)
 static bool fill_from_pair(struct matrix *matrix, const struct pairs *pairs, size_t i, unsigned a,
                            size_t j, unsigned b)
 {
-    unsigned row[64] = {0};
-    bool taken[64] = {false};
+    unsigned row[AXES_MOST] = {0};
+    bool taken[AXES_MOST] = {false};
     row[i] = a;
     row[j] = b;
     taken[i] = taken[j] = true;
@@ -192,7 +196,7 @@ static bool fill_pairs(struct matrix *matrix, const struct pairs *pairs)
 
 static bool fill_pairwise(struct matrix *matrix)
 {
-    unsigned base[64];
+    unsigned base[AXES_MOST];
     struct pairs pairs = {.matrix = matrix, .base = base};
     for (size_t i = 0; i < matrix->axes.count; i++) {
         base[i] = pairs.values;
@@ -206,10 +210,10 @@ static bool fill_pairwise(struct matrix *matrix)
 
 enum ssan_status matrix_fill(struct matrix *matrix, enum spec_mode mode, struct ssan_error *err)
 {
-    unsigned row[64] = {0};
+    unsigned row[AXES_MOST] = {0};
     double rows = 1, values = 0;
-    if (matrix->axes.count > 64) {
-        return ssan_fail(err, SSAN_FORMAT, 0, "more than 60 parameters");
+    if (matrix->axes.count > AXES_MOST) {
+        return ssan_fail(err, SSAN_FORMAT, 0, "more than %d parameters", AXES_MOST - OWN_AXES);
     }
     for (size_t i = 0; i < matrix->axes.count; i++) {
         rows *= matrix->axes.items[i].count;
@@ -221,11 +225,12 @@ enum ssan_status matrix_fill(struct matrix *matrix, enum spec_mode mode, struct 
                          "takes few of them",
                          rows, MATRIX_ROWS_MOST);
     }
-    if (values > 5000) {
-        return ssan_fail(err, SSAN_FORMAT, 0, "more than 5000 values");
+    if (values > VALUES_MOST) {
+        return ssan_fail(err, SSAN_FORMAT, 0, "more than %d values over all parameters",
+                         VALUES_MOST);
     }
     const bool good = mode == SPEC_FULL ? fill_product(matrix, row) : fill_pairwise(matrix);
-    return good ? SSAN_OK : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return good ? SSAN_OK : ssan_no_memory(err);
 }
 
 const char *matrix_value(const struct matrix *matrix, size_t row, const char *axis, size_t length)

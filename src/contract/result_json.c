@@ -33,6 +33,11 @@ json_t *result_text(const char *text)
     return value;
 }
 
+json_t *result_code(int code)
+{
+    return code < 0 ? json_null() : json_integer(code);
+}
+
 static int add_bytes(const char *bytes, size_t length, void *out)
 {
     strbuf_add(out, bytes, length);
@@ -110,8 +115,7 @@ json_t *result_run(const struct contract_result *result, size_t index)
         result_put(object, "command", result_command(&run->command)) &&
         result_put(object, "state", result_text(run_state_word(ended->state))) &&
         result_put(object, "why", result_text(ended->why)) &&
-        result_put(object, "exit_code",
-                   ended->code < 0 ? json_null() : json_integer(ended->code)) &&
+        result_put(object, "exit_code", result_code(ended->code)) &&
         result_put(object, "verdict", result_text(ended->verdict)) &&
         result_put(object, "findings", rules_list(ended->rules)) &&
         result_put(object, "seconds", json_real(ended->seconds));
@@ -129,7 +133,7 @@ static json_t *build_object(const struct contract_result *result, size_t index)
     json_t *object = json_object();
     const bool good = result_put(object, "folder", result_text(build->folder)) &&
                       result_put(object, "command", result_command(&build->command)) &&
-                      result_put(object, "exit_code", json_integer(ended->code)) &&
+                      result_put(object, "exit_code", result_code(ended->code)) &&
                       result_put(object, "why", result_text(ended->why)) &&
                       result_put(object, "seconds", json_real(ended->seconds));
     if (!good) {

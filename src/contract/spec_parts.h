@@ -23,4 +23,41 @@ struct spec_checking {
 };
 enum ssan_status spec_check(const struct spec_checking *checking);
 
+/* Room for a path of the document. */
+#define SPEC_PATH_ROOM 256
+
+/* Fails with the line of a path in the document. */
+#define SPEC_FAIL(checking, path, ...)                                                             \
+    spec_blame((checking)->err, (checking)->spec, (checking)->name, path, __VA_ARGS__)
+
+/* Names in braces that a text may hold: the axes of a matrix, with those that a fault adds (NULL:
+ * none), and others. */
+struct spec_known {
+    const struct spec_over *over, *fault;
+    bool program;
+};
+
+/* Whether no parameter may have that name, as all texts may hold it already. */
+bool spec_text_is_own_name(const char *name);
+
+/* spec_text.c: whether a text is what its key wants; `path` is its place in the document, `known`
+ * the names that it may hold. SSAN_FORMAT: it is not, told with its line; SSAN_NO_MEMORY. */
+typedef enum ssan_status spec_text_check(const struct spec_checking *checking, const char *path,
+                                         const char *text, const struct spec_known *known);
+spec_text_check spec_text_any;         /* any text */
+spec_text_check spec_text_pattern;     /* an extended regular expression */
+spec_text_check spec_text_number;      /* a finite number */
+spec_text_check spec_text_below;       /* a file below the folder of the contract */
+spec_text_check spec_text_macro;       /* NAME or NAME=VALUE */
+spec_text_check spec_text_environment; /* NAME=VALUE */
+spec_text_check spec_text_device;      /* a device */
+spec_text_check spec_text_schedule;    /* a schedule; `run` knows more of its form */
+spec_text_check spec_text_place;       /* FILE:LINE or FILE:/text/ */
+spec_text_check spec_text_failing;     /* CALL[:N]=ERROR */
+spec_text_check spec_text_rule;        /* the id of a check */
+/* The same of each text of a list; `path` is the list's. */
+enum ssan_status spec_text_list(const struct spec_checking *checking, const char *path,
+                                const struct spec_list *list, const struct spec_known *known,
+                                spec_text_check *check);
+
 #endif

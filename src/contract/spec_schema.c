@@ -1,4 +1,4 @@
-/* The schema of a contract for libcyaml. src/contract/contract.schema.json says the same for
+/* The schema of a contract for libcyaml. spec.schema.json beside this file says the same for
  * editors; a test compares the two. */
 #include "contract/spec_parts.h"
 
