@@ -25,10 +25,10 @@ struct yaml_fault {
     uint32_t line;
 };
 
-/* Loads `text` into `*data` (and `*count`, for a list; else NULL); free with yaml_unload. Nothing is
- * loaded from an empty document: *data is NULL. `lines` is filled, and needs yaml_lines_finish in
- * any case. SSAN_FORMAT: no YAML (`position` of the error is the line), or, with an empty text of
- * the error, what `fault` says; SSAN_NO_MEMORY. */
+/* Loads `text` into `*data` (and `*count`, for a list; else NULL); free with yaml_unload. Nothing
+ * is loaded from an empty document: *data is NULL. `lines` is filled, and needs yaml_lines_finish
+ * in any case. SSAN_FORMAT: no YAML (`position` of the error is the line), or, with an empty text
+ * of the error, what `fault` says; SSAN_NO_MEMORY. */
 enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_value_t *schema,
                            const char *text, size_t length, struct yaml_lines *lines,
                            struct yaml_fault *fault, struct ssan_error *err);
