@@ -15,7 +15,7 @@ import struct
 import sys
 
 import harness
-from harness import ROOT, TOOL, Tally, check, execute, only_argument, wants_all, work_folder
+from harness import ROOT, TOOL, Skip, Tally, check, execute, only_argument, wants_all, work_folder
 
 SCHEMA = json.loads((ROOT / "docs/compare.schema.json").read_text(encoding="utf-8"))
 # name: (bytes, fraction bits, exponent bits) of a float, (bytes, signed) of an integer
@@ -242,6 +242,32 @@ def large(work):
     check(report["summary"]["max_ulp"] == {"value": 1, "index": wrong[0]}, str(report["summary"]))
 
 
+def from_c(work):
+    """The archive that programs link: the header's own example, and no name but those of the header."""
+    archive = TOOL.parents[1] / "lib/libstreamsan-compare.a"
+    if not archive.exists():
+        raise Skip("no archive beside the tool")
+    lines = execute(["nm", "-g", "--defined-only", archive]).stdout.splitlines()
+    names = [line.split()[2] for line in lines if len(line.split()) == 3]
+    check(len(names) == 4 and all(name.startswith("ssan_compare_") for name in names), str(names))
+    source = work / "from_c.c"
+    source.write_text("""#include <streamsan/compare.h>
+#include <stdio.h>
+int main(void)
+{
+    const float a[] = {1, 2, 3}, b[] = {1, 2.0000002f, 4};
+    struct ssan_compare_options options = {.size_bytes = sizeof options, .type = SSAN_COMPARE_FLOAT32, .rel = 1e-5};
+    struct ssan_compare_result result = {0};
+    const enum ssan_compare_verdict verdict = ssan_compare_add(&options, a, b, 3, &result);
+    printf("%d %d %s\\n", verdict, (int)result.different, ssan_compare_type_name(options.type));
+    return 0;
+}
+""", encoding="utf-8")
+    done = execute(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", "-o", work / "from_c", source, archive, "-lm"])
+    check(done.returncode == 0, done.stderr)
+    check(execute([work / "from_c"]).stdout == "1 1 float32\n", "the example")
+
+
 def errors(work):
     a = raw(work / "error.a", "float32", [0, 1, 2])
     longer = raw(work / "error.b", "float32", [0, 1, 2, 3])
@@ -262,7 +288,7 @@ def main():
         work = pathlib.Path(name)
         for kind in [*FLOATS, *INTEGERS]:
             tally.case(f"fractions {kind}", against_fractions, work, kind, 400 if wants_all() else 25)
-        for function in (npy_files, parts, large, errors):
+        for function in (npy_files, parts, large, from_c, errors):
             tally.case(function.__name__, function, work)
         return tally.finish(only_argument())
 
