@@ -236,8 +236,8 @@ static uint64_t begin(struct pool *pool, uint64_t op, struct observed_kernel *ke
 
 static bool set_user(const struct sanitizer_launch_data *launch, uint64_t user)
 {
-    uint32_t result = observer.setup.api->set_launch_callback_data(
-        launch->launch, launch->function, launch->handle, (void *)(uintptr_t)user);
+    uint32_t result = observer.setup.api->set_launch_callback_data(launch->launch, launch->function,
+                                                                   launch->handle, pool_at(user));
     if (result == SANITIZER_OK) {
         gate_attach(user, launch);
     }

@@ -15,11 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-static void *at(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 static bool is_lost(const struct pool *pool, uint32_t record)
 {
     return pool->flags_copy[record].lost != 0;
@@ -193,7 +188,7 @@ static void free_pages(struct drain *drain)
             }
             to++;
         }
-        drain->has_failed = pool->api->set_device(at(first), 0, (to - from) * PATCH_PAGE_BYTES,
+        drain->has_failed = pool->api->set_device(pool_at(first), 0, (to - from) * PATCH_PAGE_BYTES,
                                                   drain->stream) != SANITIZER_OK;
     }
     if (tail != pool->tail && owned_copy_places(drain, pool->tail, tail, true)) {
@@ -262,6 +257,17 @@ static void free_records(struct drain *drain)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Nothing was taken back: pool_give_up is to tell of them. */
+static void leave_done(struct drain *drain)
+{
+    struct pool *pool = drain->pool;
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < drain->done.count; i++) {
+        pool->launches[drain->done.items[i]].is_done = false;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void run_drain(struct drain *drain)
 {
     struct pool *pool = drain->pool;
@@ -276,7 +282,11 @@ static void run_drain(struct drain *drain)
         (void)owned_copy_back(drain, pool->flags_copy, pool->flags, bytes);
     }
     owned_count(pool);
-    if (drain->done.count == 0 || drain->has_failed) {
+    if (drain->has_failed) {
+        leave_done(drain);
+        return;
+    }
+    if (drain->done.count == 0) {
         return;
     }
     owned_read_claims(drain);

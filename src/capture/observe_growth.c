@@ -13,11 +13,6 @@
 #define PAUSE_MS    1000u  /* behind a refusal */
 #define CALM_MS     10000u /* behind memory that was given back */
 
-static void *at(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 /* Bytes to add; 0: none. Lock held. */
 static uint64_t find_bytes(const struct pool *pool, uint64_t free_bytes)
 {
@@ -90,7 +85,7 @@ static void shrink(struct pool *pool)
         base = pool->running == 0 ? slabs_remove(&pool->slabs) : 0;
         pthread_mutex_unlock(&pool->lock);
         if (base) {
-            pool->api->free_device(pool->context, at(base));
+            pool->api->free_device(pool->context, pool_at(base));
         }
     } while (base);
     pthread_mutex_lock(&pool->lock);

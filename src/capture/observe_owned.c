@@ -12,16 +12,11 @@
 #define FILLER      32u /* pages */
 #define CLAIM_TRIES 50u /* of half a millisecond, for a claim that is being written */
 
-static void *at(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t bytes)
 {
     struct pool *pool = drain->pool;
-    drain->has_failed = drain->has_failed ||
-                        pool->api->copy_to_host(to, at(from), bytes, drain->stream) != SANITIZER_OK;
+    drain->has_failed = drain->has_failed || pool->api->copy_to_host(to, pool_at(from), bytes,
+                                                                     drain->stream) != SANITIZER_OK;
     return !drain->has_failed;
 }
 
@@ -30,7 +25,7 @@ bool owned_copy_out(struct drain *drain, uint64_t to, void *from, uint64_t bytes
     struct pool *pool = drain->pool;
     drain->has_failed =
         drain->has_failed ||
-        pool->api->copy_to_device_async(at(to), from, bytes, drain->stream) != SANITIZER_OK;
+        pool->api->copy_to_device_async(pool_at(to), from, bytes, drain->stream) != SANITIZER_OK;
     return !drain->has_failed;
 }
 

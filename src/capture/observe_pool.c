@@ -20,11 +20,6 @@
 #define PAGES_LEAST   64u
 #define ALIGNMENT     ((uint64_t)PATCH_PAGE_BYTES)
 
-static void *at(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 /* Splits `bytes` into records, pages to claim, and a half for windows. False: too little. */
 static bool lay_out(struct pool *pool, uint64_t bytes)
 {
@@ -141,15 +136,15 @@ static bool fill(struct pool *pool)
     if (api->get_stream_handle(pool->context, CUDA_STREAM_LEGACY, &stream) != SANITIZER_OK) {
         stream = NULL;
     }
-    return api->set_device(at(pool->slab), 0, pool->slab_bytes, stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
+    return api->set_device(pool_at(pool->slab), 0, pool->slab_bytes, stream) == SANITIZER_OK &&
+           api->copy_to_device_async(pool_at(pool->pages + PATCH_PAGE_LOST * PATCH_PAGE_BYTES),
                                      pool->pages_copy, PATCH_PAGE_BYTES, stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->ring), pool->ring_copy,
+           api->copy_to_device_async(pool_at(pool->ring), pool->ring_copy,
                                      pool->ring_size * sizeof *pool->ring_copy,
                                      stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->marks), pool->marks_copy, sizeof *pool->marks_copy,
-                                     stream) == SANITIZER_OK &&
-           api->copy_to_device_async(at(pool->records), pool->templates,
+           api->copy_to_device_async(pool_at(pool->marks), pool->marks_copy,
+                                     sizeof *pool->marks_copy, stream) == SANITIZER_OK &&
+           api->copy_to_device_async(pool_at(pool->records), pool->templates,
                                      pool->record_count * sizeof *pool->templates,
                                      stream) == SANITIZER_OK &&
            api->stream_synchronize(stream) == SANITIZER_OK;
@@ -198,11 +193,11 @@ void pool_destroy(struct pool *pool)
     free_pinned(pool, pool->records_copy);
     free_pinned(pool, pool->pages_copy);
     for (uint32_t i = 1; i < pool->slabs.count; i++) {
-        pool->api->free_device(pool->context, at(pool->slabs.items[i].base));
+        pool->api->free_device(pool->context, pool_at(pool->slabs.items[i].base));
     }
     slabs_finish(&pool->slabs);
     if (pool->slab) {
-        pool->api->free_device(pool->context, at(pool->slab));
+        pool->api->free_device(pool->context, pool_at(pool->slab));
     }
     for (uint32_t i = 0; pool->launches && i < pool->record_count; i++) {
         VEC_FREE(&pool->launches[i].pages);

@@ -111,6 +111,12 @@ struct pool {
 
 #define POOL_PAGES_AT_ONCE 4096u
 
+/* An address on the device, as the sanitizer library takes it. */
+static inline void *pool_at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
 /* Without a size given, and the most that is taken to begin with. */
 #define POOL_BYTES (UINT64_C(512) << 20)
 

@@ -97,9 +97,9 @@ static void put_mark(struct pool *pool, uint32_t index, unsigned which)
         pool->mark_values[index][which] = value;
     }
     pthread_mutex_unlock(&pool->lock);
-    if (is_needed && pool->api->copy_to_device_async(
-                         (void *)(uintptr_t)(pool->marks + index * sizeof value),
-                         &pool->mark_values[index][which], sizeof value, handle) != SANITIZER_OK) {
+    if (is_needed && pool->api->copy_to_device_async(pool_at(pool->marks + index * sizeof value),
+                                                     &pool->mark_values[index][which], sizeof value,
+                                                     handle) != SANITIZER_OK) {
         pthread_mutex_lock(&pool->lock);
         stream->marked = stream->done;
         stream->has_ended = false;

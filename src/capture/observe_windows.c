@@ -140,8 +140,8 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     size_t bytes = offsetof(struct patch_launch, windows) +
                    record->window_count * sizeof(struct patch_window) - from;
     if (record->window_count > 0 &&
-        pool->api->copy_to_device_async((void *)(uintptr_t)(user + from), (char *)record + from,
-                                        bytes, handle) != SANITIZER_OK) {
+        pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
+                                        handle) != SANITIZER_OK) {
         pthread_mutex_lock(&pool->lock);
         windows_free(pool, launch);
         pthread_mutex_unlock(&pool->lock);

@@ -6,6 +6,7 @@
 #include "report/verdict.h"
 
 #include "report/words.h"
+#include "trace/cuda_names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -86,7 +87,8 @@ static void unsupported_reasons(struct strbuf *out, const struct run_info *run, 
     }
 }
 
-/* What kind of device fault it was, by the CUDA error code that the program got. */
+/* What kind of device fault it was, by the CUDA error code that the program got: in fewer words
+ * than CUDA's where those are many. */
 static const char *fault_word(uint32_t error)
 {
     static const struct {
@@ -97,13 +99,14 @@ static const char *fault_word(uint32_t error)
         {710, "failed assertion"}, {715, "illegal instruction"}, {716, "misaligned address"},
         {719, "launch failure"},
     };
+    const char *text = cuda_error_text(error);
     size_t i;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].error == error) {
             return words[i].word;
         }
     }
-    return "unknown error";
+    return text ? text : "unknown error";
 }
 
 static void fault_reason(struct strbuf *out, const struct run_info *run)

@@ -55,3 +55,13 @@ int scenario_passed_over(void)
     cudaMemsetAsync(device, 0, 64, stream);
     return cudaGetLastError() == CUDA_ILLEGAL_ADDRESS ? 0 : 3;
 }
+
+/* So is an error of work that few programs ever see: it ends the context as well. */
+int scenario_tensor_memory(void)
+{
+    const int leak = 721; /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
+    begin();
+    __device_stub__scale(device);
+    fake_fault(leak);
+    return cudaStreamSynchronize(stream) == leak && cudaGetLastError() == leak ? 0 : 3;
+}
