@@ -16,11 +16,11 @@ enum { DEPTH = 4 }; /* jobs in flight for each target */
 
 /* From a target's loop to its background thread, and from there to a drafter. */
 struct job {
-    int batch, valid; /* batch -1: no more */
-    struct states states;
-    cudaEvent_t computed;
-    void *host;                  /* page-locked, packed rows */
-    bounded_queue<void *> *home; /* where `host` goes back to */
+    int batch = -1, valid = 0; /* batch -1: no more */
+    struct states states = {};
+    cudaEvent_t computed = NULL;
+    void *host = NULL;                  /* page-locked, packed rows */
+    bounded_queue<void *> *home = NULL; /* where `host` goes back to */
 };
 
 typedef bounded_queue<job> job_queue;
@@ -55,7 +55,7 @@ static void pack_and_publish(struct background *mine, std::vector<job_queue *> *
 /* Batches of several targets may come out of order; they are trained in order. */
 static void train(struct drafter *drafter, const struct setup *setup, job_queue *jobs)
 {
-    std::vector<job> early(setup->batches, job{-1});
+    std::vector<job> early(setup->batches);
     check(cudaSetDevice(drafter->device), "a drafter's device");
     for (int b = drafter->number; b < setup->batches; b += setup->drafters) {
         while (early[b].batch < 0) {
@@ -90,7 +90,9 @@ void run_unsafe(const struct setup *setup, struct target *targets, struct drafte
     for (int b = 0; b < setup->batches; b++) {
         struct target *target = &targets[b % setup->targets];
         struct background *background = &backgrounds[target->number];
-        struct job work = {b, target->batches[b].valid};
+        struct job work;
+        work.batch = b;
+        work.valid = target->batches[b].valid;
         work.home = &background->hosts;
         work.host = background->hosts.take(); /* bounds what is in flight */
         check(cudaSetDevice(target->device), "a target's device");
@@ -102,7 +104,7 @@ void run_unsafe(const struct setup *setup, struct target *targets, struct drafte
     }
 
     for (background &b : backgrounds) {
-        b.jobs.put(job{-1});
+        b.jobs.put(job());
     }
     for (std::thread &t : packers) {
         t.join();
