@@ -9,14 +9,17 @@
 
 #include "contract/contract.h"
 #include "contract/evidence.h"
+#include "contract/forms.h"
 #include "contract/tree.h"
 #include "core/check.h"
 #include "report/verdict.h"
 #include "report/words.h"
+#include "trace/control_abi.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -26,6 +29,8 @@
 #include <unistd.h>
 
 #define SPEC_BYTES_MOST (4u << 20)
+
+static_assert(FORMS_DEVICES_MOST == CONTROL_MOST_DEVICES, "a contract is read as `run` is");
 
 /* What a contract is carried out with. */
 struct setting {

@@ -29,7 +29,7 @@ bool forms_is_device(const char *text)
 {
     unsigned long count;
     return strcmp(text, "virtual") == 0 || strcmp(text, "gpu") == 0 ||
-           (strncmp(text, "virtual:", 8) == 0 && is_count(text + 8, 1024, &count));
+           (strncmp(text, "virtual:", 8) == 0 && is_count(text + 8, FORMS_DEVICES_MOST, &count));
 }
 
 bool forms_is_below(const char *path)

@@ -8,7 +8,10 @@
 /* All of the text as a finite number, as strtod reads it. */
 bool forms_number(const char *text, double *number);
 
-/* "virtual", "virtual:N" with N from 1, "gpu". */
+/* N of "virtual:N" at most, as `run` takes it (cmd_contract.c compares the two). */
+#define FORMS_DEVICES_MOST 16
+
+/* "virtual", "virtual:N" with N from 1 to FORMS_DEVICES_MOST, "gpu". */
 bool forms_is_device(const char *text);
 
 /* A relative path that stays below where it begins: no '..', no empty part, no '/' in front. */

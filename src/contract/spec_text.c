@@ -174,8 +174,9 @@ enum ssan_status spec_text_device(const struct spec_checking *checking, const ch
     (void)known;
     return forms_is_device(text)
                ? SSAN_OK
-               : SPEC_FAIL(checking, path, "it takes virtual, virtual:N and gpu, not '%.60s'",
-                           text);
+               : SPEC_FAIL(checking, path,
+                           "it takes virtual, virtual:N (1 to %d) and gpu, not '%.60s'",
+                           FORMS_DEVICES_MOST, text);
 }
 
 enum ssan_status spec_text_schedule(const struct spec_checking *checking, const char *path,

@@ -16,6 +16,7 @@ from contracts import SCHEMA, WORK, carry_out, contract, fault
 from harness import ROOT, TOOL, Skip, Tally, check, execute, only_argument, started, wants_all
 
 RECORD = json.loads((ROOT / "docs/evidence.schema.json").read_text(encoding="utf-8"))
+VERIFIED = json.loads((ROOT / "docs/evidence-verify.schema.json").read_text(encoding="utf-8"))
 
 
 def kept(name, *options, **parts):
@@ -38,6 +39,12 @@ def verify(folder, code, *lines):
     for line in lines:
         check(line in done.stdout.splitlines(), f"no line '{line}': {done.stdout}")
     return done
+
+
+def verified_json(folder):
+    said = json.loads(execute([TOOL, "evidence", "verify", "--format", "json", folder]).stdout)
+    jsonschema.validate(said, VERIFIED)
+    return said
 
 
 def evidence():
@@ -111,7 +118,10 @@ def every_byte_counts():
     moved = folder.parent / "moved"
     folder.rename(moved)
     verify(moved, 0)
-    verified = json.loads(execute([TOOL, "evidence", "verify", "--format", "json", moved]).stdout)
+    (moved / "new").write_bytes(b"")
+    check(verified_json(moved)["differences"] == [{"change": "added", "path": "new"}], "one more")
+    (moved / "new").unlink()
+    verified = verified_json(moved)
     check(verified["as_recorded"] is True and verified["files"] == len(every) - 1 and verified["differences"] == [], str(verified))
 
 

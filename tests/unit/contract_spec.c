@@ -162,7 +162,8 @@ static void forms(void **state)
     assert_true(forms_is_device("virtual") && forms_is_device("virtual:2") &&
                 forms_is_device("gpu"));
     assert_false(forms_is_device("virtual:") || forms_is_device("virtual:0") ||
-                 forms_is_device("virtual:2x") || forms_is_device("cpu") || forms_is_device(""));
+                 forms_is_device("virtual:2x") || forms_is_device("virtual:17") ||
+                 forms_is_device("cpu") || forms_is_device(""));
     assert_true(forms_is_below("a") && forms_is_below("a/b.c") && forms_is_below("..a"));
     assert_false(forms_is_below("") || forms_is_below("/a") || forms_is_below("a/../b") ||
                  forms_is_below("..") || forms_is_below("a//b") || forms_is_below("a/") ||
