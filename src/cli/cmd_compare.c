@@ -29,7 +29,7 @@ static enum ssan_status print(const struct options *options, const struct array 
     if (options->format == FORMAT_JSON) {
         text.failed |= !compare_print_json(&text, a, b, how, result);
     } else {
-        compare_print_text(&text, a, b, result, options->quiet);
+        compare_print_text(&text, a, b, how, result, options->quiet);
     }
     const enum ssan_status status = output_write(options->output, STDOUT_FILENO, &text, err);
     strbuf_finish(&text);

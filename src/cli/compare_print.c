@@ -76,8 +76,26 @@ static void add_table(struct strbuf *out, const struct array *a,
     }
 }
 
+/* How far apart the pairs of finite numbers are. */
+static void add_distances(struct strbuf *out, const struct ssan_compare_result *result)
+{
+    if (result->max_ulp) {
+        strbuf_printf(out,
+                      "; max abs %.6g at %" PRIu64 ", max rel %.6g at %" PRIu64 ", max ulp %" PRIu64
+                      " at %" PRIu64,
+                      result->max_abs, result->max_abs_at, result->max_rel, result->max_rel_at,
+                      result->max_ulp, result->max_ulp_at);
+    } else if (result->count == 0) {
+        strbuf_puts(out, "; both are empty, so nothing was compared");
+    } else if (result->different == 0 && result->measured == result->count) {
+        strbuf_puts(out, "; all numbers are the same");
+    } else if (result->measured) {
+        strbuf_puts(out, "; finite numbers are no step apart");
+    }
+}
+
 void compare_print_summary(struct strbuf *out, const struct ssan_compare_result *result,
-                           enum ssan_compare_type type)
+                           const struct ssan_compare_options *how, enum ssan_compare_type type)
 {
     if (result->different) {
         strbuf_printf(out, "different: %" PRIu64 " of %" PRIu64 " elements of %s",
@@ -86,18 +104,14 @@ void compare_print_summary(struct strbuf *out, const struct ssan_compare_result 
         strbuf_printf(out, "equal: %" PRIu64 " elements of %s", result->count,
                       ssan_compare_type_name(type));
     }
-    if (result->max_ulp == 0) {
-        strbuf_puts(out, "; all numbers are the same");
-    } else {
-        strbuf_printf(out,
-                      "; max abs %.6g at %" PRIu64 ", max rel %.6g at %" PRIu64 ", max ulp %" PRIu64
-                      " at %" PRIu64,
-                      result->max_abs, result->max_abs_at, result->max_rel, result->max_rel_at,
-                      result->max_ulp, result->max_ulp_at);
-    }
+    add_distances(out, result);
     if (result->a_nans || result->b_nans) {
         strbuf_printf(out, "; NaNs: %" PRIu64 " in A, %" PRIu64 " in B", result->a_nans,
                       result->b_nans);
+    }
+    if (result->different && result->a_nans && result->b_nans &&
+        how->nan == SSAN_COMPARE_NAN_NEVER) {
+        strbuf_puts(out, " (--nan equal takes two NaNs for equal)");
     }
     if (result->a_infs || result->b_infs) {
         strbuf_printf(out, "; infinities: %" PRIu64 " in A, %" PRIu64 " in B", result->a_infs,
@@ -106,13 +120,14 @@ void compare_print_summary(struct strbuf *out, const struct ssan_compare_result 
 }
 
 void compare_print_text(struct strbuf *out, const struct array *a, const struct array *b,
+                        const struct ssan_compare_options *how,
                         const struct ssan_compare_result *result, bool quiet)
 {
     (void)b;
     if (!quiet && result->first_count) {
         add_table(out, a, result);
     }
-    compare_print_summary(out, result, a->type);
+    compare_print_summary(out, result, how, a->type);
     strbuf_puts(out, "\n");
 }
 

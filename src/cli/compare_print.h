@@ -7,6 +7,7 @@
 
 /* Mismatches, one a line under a heading (`quiet`: not), and one line that says how it ended. */
 void compare_print_text(struct strbuf *out, const struct array *a, const struct array *b,
+                        const struct ssan_compare_options *how,
                         const struct ssan_compare_result *result, bool quiet);
 
 /* False when out of memory. */
@@ -16,6 +17,6 @@ bool compare_print_json(struct strbuf *out, const struct array *a, const struct 
 
 /* The one line without its newline: "equal: 4096 elements of float32; max abs 0, ...". */
 void compare_print_summary(struct strbuf *out, const struct ssan_compare_result *result,
-                           enum ssan_compare_type type);
+                           const struct ssan_compare_options *how, enum ssan_compare_type type);
 
 #endif

@@ -48,7 +48,7 @@ static void man_verbs(void)
         roff(verbs[i].arguments);
         printf("\n");
         roff(verbs[i].summary);
-        printf(".\n");
+        printf("%s\n", strchr(verbs[i].summary, '?') ? "" : ".");
     }
 }
 
@@ -57,7 +57,7 @@ static void man_options(void)
     size_t count, i;
     const struct option_info *options = options_list(&count);
     for (i = 0; i < count; i++) {
-        struct strbuf verbs = {0};
+        struct strbuf verbs = {0}, help = {0};
         printf(".TP\n");
         if (options[i].letter) {
             printf("\\fB\\-%c\\fR, ", options[i].letter);
@@ -65,13 +65,15 @@ static void man_options(void)
         printf("\\fB\\-\\-");
         roff(options[i].name);
         printf("\\fR");
+        const bool is_long = options_long_words(&help, &options[i]);
         if (options[i].argument) {
             printf(" \\fI");
-            roff(options[i].argument);
+            roff(is_long ? "WORD" : options[i].argument);
             printf("\\fR");
         }
         printf("\n");
-        roff(options[i].help);
+        roff(is_long ? strbuf_text(&help) : options[i].help);
+        strbuf_finish(&help);
         command_verbs(&verbs, options[i].verbs);
         printf(".\nFor %s.\n", strbuf_text(&verbs));
         strbuf_finish(&verbs);

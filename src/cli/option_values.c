@@ -284,7 +284,7 @@ static void set_flag(struct options *options, int key)
     options->bisect |= key == KEY_BISECT;
     options->print_suppressions |= key == KEY_PRINT_SUPPRESSIONS;
     options->quiet |= key == KEY_QUIET;
-    options->verbose |= key == KEY_VERBOSE;
+    options->verbose |= key == KEY_VERBOSE || key == KEY_VERBOSE_RUNS;
     options->template |= key == KEY_TEMPLATE;
     options->dry_run |= key == KEY_DRY_RUN;
     options->print_schema |= key == KEY_PRINT_SCHEMA;

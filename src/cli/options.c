@@ -17,18 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN      VERB_RUN
-#define CHECK    VERB_CHECK
-#define DUMP     VERB_DUMP
-#define AUDIT    VERB_AUDIT
-#define WITNESS  VERB_WITNESS
-#define EXPLORE  VERB_EXPLORE
-#define COMPARE  VERB_COMPARE
-#define CONTRACT VERB_CONTRACT
-#define EVIDENCE VERB_EVIDENCE
-#define TRIES    (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
-#define PROGRAMS (RUN | TRIES)
-#define WORD     1 /* what getopt_long returns for a word that is no option */
+#define RUN        VERB_RUN
+#define CHECK      VERB_CHECK
+#define DUMP       VERB_DUMP
+#define AUDIT      VERB_AUDIT
+#define WITNESS    VERB_WITNESS
+#define EXPLORE    VERB_EXPLORE
+#define COMPARE    VERB_COMPARE
+#define CONTRACT   VERB_CONTRACT
+#define EVIDENCE   VERB_EVIDENCE
+#define TRIES      (VERB_WITNESS | VERB_EXPLORE) /* verbs that run a program again and again */
+#define PROGRAMS   (RUN | TRIES)
+#define WORD       1  /* what getopt_long returns for a word that is no option */
+#define LIST_WIDTH 60 /* of words that stand behind the name of their option in the help */
 
 static const struct option_info infos[] = {
 #define OPTION(key, name, letter, argument, verbs, help) {name, letter, argument, verbs, help},
@@ -320,11 +321,28 @@ const struct option_info *options_list(size_t *count)
     return infos;
 }
 
+bool options_long_words(struct strbuf *help, const struct option_info *info)
+{
+    if (!info->argument || strlen(info->argument) <= LIST_WIDTH) {
+        return false;
+    }
+    strbuf_printf(help, "%s: one of ", info->help);
+    for (const char *at = info->argument; *at; at++) {
+        if (*at == '|') {
+            strbuf_puts(help, ", ");
+        } else {
+            strbuf_add(help, at, 1);
+        }
+    }
+    return !help->failed;
+}
+
 void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,
                   const char *summary)
 {
     struct argp_option list[INFO_COUNT + 2] = {0};
     char program[64];
+    struct strbuf shown[INFO_COUNT] = {0}; /* of long lists of words */
     struct argp argp = {.options = list, .args_doc = arguments, .doc = summary};
     size_t i, used = 0;
     for (i = 0; i < INFO_COUNT; i++) {
@@ -334,9 +352,16 @@ void options_help(FILE *out, enum verb_mask verb, const char *name, const char *
                                                                        : (int)(KEY_FIRST + 1 + i),
                                                 .arg = infos[i].argument,
                                                 .doc = infos[i].help};
+            if (options_long_words(&shown[i], &infos[i])) {
+                list[used - 1].arg = "WORD";
+                list[used - 1].doc = strbuf_text(&shown[i]);
+            }
         }
     }
     list[used] = (struct argp_option){.name = "help", .key = 'h', .doc = "print this help"};
     snprintf(program, sizeof program, "streamsan %s", name);
     argp_help(&argp, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, program);
+    for (i = 0; i < INFO_COUNT; i++) {
+        strbuf_finish(&shown[i]);
+    }
 }

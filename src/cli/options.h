@@ -107,6 +107,11 @@ struct option_info {
 /* All options, in the order of options.def. */
 const struct option_info *options_list(size_t *count);
 
+/* The help of an option whose words are too many to stand behind its name, with the words; false
+ * where they are not, or when out of memory: then `argument` and `help` are as they stand. `help`
+ * needs strbuf_finish in any case. */
+bool options_long_words(struct strbuf *help, const struct option_info *info);
+
 /* Prints the help of a verb with its options. */
 void options_help(FILE *out, enum verb_mask verb, const char *name, const char *arguments,
                   const char *summary);

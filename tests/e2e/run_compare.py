@@ -11,6 +11,7 @@ import math
 import os
 import pathlib
 import random
+import shutil
 import struct
 import sys
 
@@ -281,6 +282,41 @@ def errors(work):
         check(done.returncode == code and text in done.stderr, f"{words}: {done}")
 
 
+def told(work):
+    """The line of the end never says that all is the same where something differs, or where nothing was compared."""
+    def line(*words):
+        return execute([TOOL, "compare", *words, "--type", "f32"]).stdout.splitlines()[-1]
+
+    one, zero, minus, nan, none = (work / f"told.{n}" for n in range(5))
+    for path, data in ((one, struct.pack("<2f", 1, 1)), (zero, bytes(8)), (minus, b"\0\0\0\x80" * 2), (nan, struct.pack("<f", 1) + b"\0\0\xc0\x7f"), (none, b"")):
+        path.write_bytes(data)
+    same = "all numbers are the same"
+    check(same in line(one, one) and same in line(zero, minus), "the same")
+    for words in ((nan, nan), (one, nan), (zero, minus, "--zero", "distinct"), (none, none)):
+        check(same not in line(*words), line(*words))
+    check("--nan equal" in line(nan, nan) and "--nan equal" not in line(one, nan) and line(nan, nan, "--nan", "equal").startswith("equal: 2"), line(nan, nan))
+    check("nothing was compared" in line(none, none), line(none, none))
+
+
+def library(work):
+    """`streamsan cc` finds the library as it finds the pipeline's."""
+    done = execute([TOOL, "cc", "-o", work / "library", ROOT / "tests/pipeline/outside/compare.c", "-lstreamsan-compare"])
+    check(done.returncode == 0 and execute([work / "library"]).stdout == "1 of 2 differs\n", str(done))
+
+
+def help_fits(work):
+    """No line of the help is wider than a terminal, and the manual has no line that groff can't set."""
+    for verb in ("compare", "contract", "run", "explore"):
+        done = execute([TOOL, verb, "--help"])
+        check(max(map(len, done.stdout.splitlines())) < 81, done.stdout)
+    check("stacks" not in execute([TOOL, "contract", "--help"]).stdout, "stacks are no matter of contracts")
+    page = TOOL.parents[1] / "share/man/man1/streamsan.1"
+    check("?." not in page.read_text(encoding="utf-8"), "a full stop behind a question mark")
+    if shutil.which("groff"):
+        done = execute(["groff", "-man", "-Tutf8", "-ww", "-z", page])
+        check(done.returncode == 0 and not done.stderr, done.stderr)
+
+
 def main():
     print(f"seed {SEED}")
     tally = Tally("compare")
@@ -288,7 +324,7 @@ def main():
         work = pathlib.Path(name)
         for kind in [*FLOATS, *INTEGERS]:
             tally.case(f"fractions {kind}", against_fractions, work, kind, 400 if wants_all() else 25)
-        for function in (npy_files, parts, large, from_c, errors):
+        for function in (npy_files, parts, large, from_c, errors, told, library, help_fits):
             tally.case(function.__name__, function, work)
         return tally.finish(only_argument())
 

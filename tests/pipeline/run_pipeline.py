@@ -221,6 +221,7 @@ def by_cmake(tree):
     do("cmake", "--build", folder)
     for form in ("pipeline", "pipeline_shared"):
         runs_right(folder / f"app_{form}", tree)
+    check(do(folder / "app_compare").stdout == "1 of 2 differs\n", "the comparison library")
     linked = do("ldd", folder / "app_pipeline").stdout, do("ldd", folder / "app_pipeline_shared").stdout
     check("libstreamsan" not in linked[0] and "libstreamsan-pipeline.so.0" in linked[1], "\n".join(linked))
 
@@ -232,6 +233,9 @@ def by_pkg_config(tree):
     flags = do("pkg-config", "--cflags", "--libs", "streamsan-pipeline", env=env).stdout.split()
     do(tree / "bin/streamsan", "cc", "-O2", "-std=c11", "-o", WORK / "by-pkg-config", OUTSIDE / "app.c", *flags)
     runs_right(WORK / "by-pkg-config", tree)
+    flags = do("pkg-config", "--cflags", "--libs", "streamsan-compare", env=env).stdout.split()
+    do("cc", "-std=c11", "-o", WORK / "compare-by-pkg-config", OUTSIDE / "compare.c", *flags)
+    check(do(WORK / "compare-by-pkg-config").stdout == "1 of 2 differs\n", "the comparison library")
 
 
 def with_cudart(tree):
