@@ -39,6 +39,7 @@ struct setting {
     char folder[PATH_MAX]; /* of the contract's file */
     char tool[PATH_MAX];
     char include[PATH_MAX]; /* "" when there is none */
+    char library[PATH_MAX]; /* the same */
     char nvcc[PATH_MAX];
     char work[PATH_MAX];
     char digest[DIGEST_ROOM]; /* of the manifest; "" without evidence */
@@ -118,6 +119,19 @@ static void find_nvcc(char nvcc[PATH_MAX])
     snprintf(nvcc, PATH_MAX, "nvcc");
 }
 
+/* The folder beside that of the tool, if a file is in it; else "". In a build tree as where it is
+ * installed. */
+static void find_beside(const char *tool_folder, const char *name, const char *file,
+                        char folder[PATH_MAX])
+{
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%.3800s/../%s/%s", tool_folder, name, file);
+    folder[0] = '\0';
+    if (access(whole, R_OK) == 0) {
+        snprintf(folder, PATH_MAX, "%.3800s/../%s", tool_folder, name);
+    }
+}
+
 /* Where the tool is, where the contract is, and what stands beside them. */
 static enum ssan_status find_places(struct setting *setting, struct ssan_error *err)
 {
@@ -134,11 +148,8 @@ static enum ssan_status find_places(struct setting *setting, struct ssan_error *
     snprintf(setting->folder, sizeof setting->folder, "%s", whole[0] ? whole : "/");
     snprintf(whole, sizeof whole, "%s", setting->tool);
     *strrchr(whole, '/') = '\0';
-    if (snprintf(setting->include, sizeof setting->include, "%.3900s/../lib/streamsan/include",
-                 whole) >= PATH_MAX ||
-        access(setting->include, R_OK) != 0) {
-        setting->include[0] = '\0';
-    }
+    find_beside(whole, "include", "streamsan/annotate.h", setting->include);
+    find_beside(whole, "lib", "libstreamsan-pipeline.a", setting->library);
     find_nvcc(setting->nvcc);
     return SSAN_OK;
 }
@@ -267,6 +278,7 @@ static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
         .tool = setting->tool,
         .nvcc = setting->nvcc,
         .include = setting->include[0] ? setting->include : NULL,
+        .library = setting->library[0] ? setting->library : NULL,
         .device = setting->options->contract_device ? setting->device : NULL,
         .folder = setting->folder,
         .spec_name = setting->path,

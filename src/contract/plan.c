@@ -135,6 +135,26 @@ static enum ssan_status end_words(struct words *words, struct contract_plan *pla
     return kept ? SSAN_OK : ssan_no_memory(err);
 }
 
+/* Options of the compiler. For nvcc a library of ours is its archive, as `streamsan cc` takes it:
+ * the shared object can't use the cudart that nvcc links. */
+static enum ssan_status add_options(struct words *words, const struct making *making, bool gpu)
+{
+    static const char ours[] = "-lstreamsan-";
+    const size_t begin = words->list.count;
+    const enum ssan_status status =
+        add_list(words, making, "build.options", &making->spec->contract->build.options, NULL);
+    for (size_t i = begin; gpu && i < words->list.count && !words->failed; i++) {
+        const char *word = words->list.items[i];
+        if (strncmp(word, ours, sizeof ours - 1) == 0) {
+            struct strbuf text = {0};
+            strbuf_printf(&text, "-l:lib%s.a", word + 2);
+            words->list.items[i] = keep(making->plan, &text);
+            words->failed |= !words->list.items[i];
+        }
+    }
+    return status;
+}
+
 static const struct spec_fault *fault_of(const struct making *making)
 {
     return making->run->fault < 0 ? NULL : &making->spec->contract->faults[making->run->fault];
@@ -159,6 +179,9 @@ static enum ssan_status write_build(const struct making *making, bool gpu, const
         if (options->include) {
             add_printed(&words, making->plan, "-I%s", options->include);
         }
+        if (options->library) {
+            add_printed(&words, making->plan, "-L%s", options->library);
+        }
     } else {
         add(&words, options->tool);
         add(&words, "cc");
@@ -177,7 +200,7 @@ static enum ssan_status write_build(const struct making *making, bool gpu, const
         status = add_list(&words, making, "build.sources", &build->sources, NULL);
     }
     if (status == SSAN_OK && !own) { /* behind the sources: `-lNAME` is for those before it */
-        status = add_list(&words, making, "build.options", &build->options, NULL);
+        status = add_options(&words, making, gpu);
     }
     if (status) {
         VEC_FREE(&words.list);
@@ -358,10 +381,11 @@ static const char *write_label(struct contract_plan *plan, const struct plan_run
                                unsigned repeats)
 {
     const struct matrix *matrix = &plan->matrices.items[run->matrix];
+    const bool gpu = strcmp(matrix_value(matrix, run->row, "device", 6), "gpu") == 0;
     struct strbuf text = {0};
     for (size_t i = 0; i < matrix->axes.count; i++) {
         const struct axis *axis = &matrix->axes.items[i];
-        if (axis->count > 1) {
+        if (axis->count > 1 && !(gpu && strcmp(axis->name, "schedule") == 0)) {
             strbuf_printf(&text, "%s%s=%s", text.length ? " " : "", axis->name,
                           matrix_value(matrix, run->row, axis->name, strlen(axis->name)));
         }

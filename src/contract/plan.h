@@ -40,7 +40,8 @@ struct plan_run {
 struct plan_options {
     const char *tool;    /* the streamsan that commands call */
     const char *nvcc;    /* the compiler for GPUs */
-    const char *include; /* folder of <streamsan/annotate.h>, for nvcc; NULL: none */
+    const char *include; /* folder of streamsan/annotate.h and nothing else, for nvcc; NULL: none */
+    const char *library; /* folder of libstreamsan-pipeline.a, for nvcc; NULL: none */
     char *const *device; /* one word: instead of the contract's devices; NULL */
     const char *folder;  /* of the contract's file, absolute */
     bool keep_traces;

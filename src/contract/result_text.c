@@ -58,11 +58,28 @@ static void print_runs(struct strbuf *out, const struct contract_result *result,
     }
 }
 
-/* "size: 1 257 4096; schedule: eager lazy" */
-static void print_axes(struct strbuf *out, const struct matrix *matrix)
+/* Whether all runs of a matrix are on GPUs, which have no schedules. */
+static bool is_all_gpu(const struct matrix *matrix)
 {
+    bool all = true;
     for (size_t i = 0; i < matrix->axes.count; i++) {
         const struct axis *axis = &matrix->axes.items[i];
+        for (unsigned k = 0; strcmp(axis->name, "device") == 0 && k < axis->count; k++) {
+            all &= strcmp(axis->values[k], "gpu") == 0;
+        }
+    }
+    return all;
+}
+
+/* "size 1 257 4096; schedule eager lazy" */
+static void print_axes(struct strbuf *out, const struct matrix *matrix)
+{
+    const bool no_schedule = is_all_gpu(matrix);
+    for (size_t i = 0; i < matrix->axes.count; i++) {
+        const struct axis *axis = &matrix->axes.items[i];
+        if (no_schedule && strcmp(axis->name, "schedule") == 0) {
+            continue;
+        }
         strbuf_printf(out, "%s%s", i ? "; " : "", axis->name);
         for (unsigned k = 0; k < axis->count && k < 12; k++) {
             strbuf_printf(out, " %s", axis->values[k]);

@@ -303,10 +303,33 @@ def other_device():
     runs = [line for line in done.stdout.splitlines() if line.startswith("runs/")]
     check(len(builds) == 2 and all(f"{nvcc} -lineinfo -I" in line and "-DA=" in line for line in builds), done.stdout)
     check(len(runs) == 2 and all("--device gpu" in line and "--schedule" not in line for line in runs), done.stdout)
-    if shutil.which("nvidia-smi"):
-        raise Skip("there is a GPU")
+    if not shutil.which("nvidia-smi"):
+        nothing_runs(source)
+
+
+def nothing_runs(source):
     result, _ = carry_out(source, "--device", "gpu", code=67)
     check(len(result["runs"]) == 2 and all(run["state"] == "not-run" for run in result["runs"]), str(result))
+    text = execute([TOOL, "contract", "--device", "gpu", source]).stdout
+    check("device gpu" in text and "schedule" not in text, text)
+
+
+def nvcc_builds():
+    """nvcc takes our headers beside its own, and our libraries. Without a GPU the runs are not run."""
+    nvcc = pathlib.Path("/usr/local/cuda/bin/nvcc")
+    if not nvcc.is_file():
+        raise Skip("no nvcc")
+    folder = pathlib.Path(WORK.name) / "nvcc"
+    folder.mkdir()
+    (folder / "a.cu").write_text('#include <streamsan/annotate.h>\n#include <streamsan/compare.h>\n#include <streamsan/pipeline.h>\n__global__ void k() {}\n'
+                                 'int main() { k<<<1, 1>>>(); return !ssan_pipe_status_name(SSAN_PIPE_OK) + !ssan_compare_type_name(SSAN_COMPARE_INT8)\n'
+                                 '    + (cudaDeviceSynchronize() != cudaSuccess); }\n', encoding="utf-8")
+    (folder / "contract.yaml").write_text("name: nvcc\nbuild:\n  sources: [a.cu]\n  options: [-lstreamsan-pipeline, -lstreamsan-compare]\nmatrix:\n  schedules: [lazy]\n",
+                                          encoding="utf-8")
+    result, done = carry_out(folder / "contract.yaml", "--device", "gpu", code=None, env={"CUDA_HOME": str(nvcc.parents[1])})
+    check(all(build["why"] is None and build["exit_code"] == 0 for build in result["builds"]), str(result["builds"]))
+    if not shutil.which("nvidia-smi"):
+        check(done.returncode == 67 and result["runs"][0]["state"] == "not-run", str(result["runs"]))
 
 
 def main():
@@ -314,7 +337,7 @@ def main():
     for example in ("handover", "slots", *(("dflash",) if wants_all() else ())):
         tally.case(f"shipped {example}", shipped, example)
     for function in (template, same_reason_once, libraries_come_last, holds_and_breaks, values, files, faults, parts_that_do_not_run, environment_is_its_own,
-                     matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device):
+                     matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())
 
