@@ -353,14 +353,18 @@ void search_skip(struct search *search, struct probe *take_probe)
 struct search_sums search_sum(const struct search *search)
 {
     struct search_sums sums = {0};
+    long double untold = 0;
     bool whole = search_left(search) == 0 && search->limits.random == 0;
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];
         if (search->classes.entries.items[i].first != i) {
             continue; /* another way of a class that is counted */
         }
-        enum search_verdict verdict =
-            class->group == MODEL_NONE ? RESULT_SAME : search->groups.items[class->group].verdict;
+        if (class->group == MODEL_NONE) {
+            untold += class->orders.count; /* met, but no run of it came to its end as planned */
+            continue;
+        }
+        enum search_verdict verdict = search->groups.items[class->group].verdict;
         sums.classes++;
         sums.orders += class->orders.count;
         sums.estimated = sums.estimated || class->orders.estimated;
@@ -370,7 +374,8 @@ struct search_sums search_sum(const struct search *search)
         sums.memory_classes += verdict == RESULT_MEMORY;
     }
     bool exact_sum = whole && !sums.estimated;
-    sums.total = exact_sum || sums.orders > search->all.count ? sums.orders : search->all.count;
+    sums.total = exact_sum || sums.orders + untold > search->all.count ? sums.orders + untold
+                                                                       : search->all.count;
     sums.total_estimated = !exact_sum && (search->all.estimated || !search->fixed_items);
     return sums;
 }

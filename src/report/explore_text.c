@@ -270,7 +270,7 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
                       facts->threads);
     }
     if (facts->infeasible > 0 && !facts->all_run) {
-        strbuf_printf(out, "  %" PRIu64 " schedule%s could not be followed to the end.\n",
+        strbuf_printf(out, "  %" PRIu64 " run%s did not follow the schedule to the end.\n",
                       facts->infeasible, plural(facts->infeasible));
     }
     if (facts->forced > 0) {
