@@ -1,9 +1,11 @@
 /* Reads files by blocks, so that what has no size of its own (a pipe, /proc) is read as well, and
- * what has no end stops at the limit. */
+ * what has no end stops at the limit; removes folders. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,4 +48,16 @@ enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_by
         return ssan_fail(err, SSAN_FORMAT, 0, "%s: longer than %zu bytes", path, most_bytes);
     }
     return SSAN_OK;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    (void)remove(path);
+    return 0;
+}
+
+void file_remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -15,4 +15,8 @@ enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, 
 enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
                            struct ssan_error *err);
 
+/* Removes a folder with all that is in it, links and not what they lead to. What can't be removed
+ * stays. */
+void file_remove_tree(const char *path);
+
 #endif

@@ -1,6 +1,8 @@
 /* Children and temporary files of `streamsan cc`. */
 #include "cc/process.h"
 
+#include "base/ending_signals.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,24 +16,11 @@
 
 extern char **environ;
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-static void watched_set(sigset_t *set)
-{
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
-        sigaddset(set, ending_signals[i]);
-    }
-    /* A blocked signal is kept for sigwaitinfo even where its action is to be ignored, as SIGCHLD's
-     * is. */
-    sigaddset(set, SIGCHLD);
-}
-
 void session_open(struct session *session, bool verbose)
 {
     *session = (struct session){.verbose = verbose, .open = true};
     sigset_t set;
-    watched_set(&set);
+    ending_signals_watched(&set);
     sigprocmask(SIG_BLOCK, &set, &session->old_set);
 }
 
@@ -131,7 +120,7 @@ static int start(const struct session *session, const char *const *words,
 static int wait_for(struct session *session, pid_t pid)
 {
     sigset_t set;
-    watched_set(&set);
+    ending_signals_watched(&set);
     for (;;) {
         int status;
         pid_t ended = waitpid(pid, &status, WNOHANG);

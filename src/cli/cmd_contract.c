@@ -10,7 +10,6 @@
 #include "contract/contract.h"
 #include "contract/evidence.h"
 #include "contract/forms.h"
-#include "contract/tree.h"
 #include "core/check.h"
 #include "report/verdict.h"
 #include "report/words.h"
@@ -366,7 +365,7 @@ static int contract(const struct options *options)
     code = code == 0 && !kept ? EXIT_CODE_INCOMPLETE : code;
     const int caught = setting->result.caught_signal;
     if (setting->work[0] && !options->evidence) {
-        tree_remove(setting->work);
+        file_remove_tree(setting->work);
     }
     contract_result_finish(&setting->result);
     contract_plan_finish(&setting->plan);

@@ -6,6 +6,7 @@
  * also ends what the tool still does. */
 #include "cli/target.h"
 
+#include "base/ending_signals.h"
 #include "trace/control_abi.h"
 
 #include <errno.h>
@@ -20,19 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-#define PASSED_COUNT (sizeof passed_on / sizeof *passed_on)
-
 static void fill_mask(sigset_t *mask)
 {
-    size_t i;
-    sigemptyset(mask);
-    sigaddset(mask, SIGCHLD);
+    ending_signals_watched(mask);
     sigaddset(mask, SIGUSR1);
-    for (i = 0; i < PASSED_COUNT; i++) {
-        sigaddset(mask, passed_on[i]);
-    }
 }
 
 /* `files` are above 2, so none of them is overwritten before it is used. */

@@ -11,11 +11,11 @@
 #include "cli/trial_child.h"
 
 #include "base/elapsed.h"
+#include "base/ending_signals.h"
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -43,18 +43,11 @@ struct trial_slot {
 
 _Static_assert(sizeof(struct trial_result) <= PIPE_BUF, "a result is written in one piece");
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
 static enum ssan_status watch(struct trials *trials, struct ssan_error *err)
 {
     sigset_t mask;
-    size_t i;
     int fd;
-    sigemptyset(&mask);
-    sigaddset(&mask, SIGCHLD);
-    for (i = 0; i < sizeof ending / sizeof *ending; i++) {
-        sigaddset(&mask, ending[i]);
-    }
+    ending_signals_watched(&mask);
     fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0 || sigprocmask(SIG_BLOCK, &mask, &trials->old_mask) != 0) {
         ssan_fail(err, SSAN_INTERNAL, 0, "can't watch programs: %s", strerror(errno));
@@ -313,24 +306,12 @@ const struct trial_result *trials_run(struct trials *trials, const struct trial 
     return trials_next(trials);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info, (void)kind, (void)place;
-    (void)remove(path);
-    return 0;
-}
-
-static void remove_tree(const char *directory)
-{
-    nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 void trials_drop(struct trials *trials, const struct trial_result *result)
 {
     if (result && result->number < trials->next && trials->slots.items[result->number]) {
         struct trial_slot *slot = trials->slots.items[result->number];
         trials->slots.items[result->number] = NULL;
-        remove_tree(slot->directory);
+        file_remove_tree(slot->directory);
         mem_free(slot);
     }
 }
@@ -353,7 +334,7 @@ void trials_close(struct trials *trials)
     }
     VEC_FREE(&trials->slots);
     if (trials->directory) {
-        remove_tree(trials->directory);
+        file_remove_tree(trials->directory);
         rescue_end();
         free(trials->directory);
     }

@@ -347,16 +347,18 @@ static enum ssan_status judge_fault(struct judged *judged, struct run_result *re
     return status;
 }
 
-static const char *rules_text(const struct judged *judged)
+/* The ids of the findings, in the arena as these are; NULL when out of memory. */
+static const char *const *list_rules(const struct judged *judged)
 {
-    struct strbuf text = {0};
-    for (size_t i = 0; i < judged->seen.errors.count; i++) {
-        strbuf_printf(&text, "%s%s", i ? ", " : "", judged->seen.errors.items[i].rule);
+    const size_t count = judged->seen.errors.count;
+    const char **list = arena_alloc(judged->judging->arena, (count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++) {
+        list[i] = judged->seen.errors.items[i].rule;
     }
-    const char *kept =
-        text.failed ? NULL : arena_strdup(judged->judging->arena, strbuf_text(&text));
-    strbuf_finish(&text);
-    return kept;
+    if (list) {
+        list[count] = NULL;
+    }
+    return list;
 }
 
 /* Why there is nothing to judge; false if there is. */
@@ -396,7 +398,7 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
     }
     result->verdict = judged->seen.verdict;
     result->code = judged->seen.code;
-    result->rules = rules_text(judged);
+    result->rules = list_rules(judged);
     if (!result->rules) {
         return ssan_no_memory(judged->err);
     }
@@ -416,8 +418,8 @@ enum ssan_status assess_run(const struct judging *judging, const struct plan_run
     struct judged judged = {
         .judging = judging, .run = run, .folder = strbuf_text(&folder), .err = err};
     enum ssan_status status;
-    *result = (struct run_result){
-        .state = RUN_NONE, .rules = "", .code = -1, .seconds = job->seconds, .done = true};
+    *result =
+        (struct run_result){.state = RUN_NONE, .code = -1, .seconds = job->seconds, .done = true};
     if (folder.failed) {
         status = ssan_no_memory(err);
     } else if ((!job->started || job->timed_out || job->interrupted) &&

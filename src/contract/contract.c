@@ -135,7 +135,7 @@ static void take_run(void *self, struct pool_job *job)
     const enum ssan_status status = assess_run(&carrying->judging, run, job, result, &err);
     if (status) {
         *result = (struct run_result){
-            .why = "out of memory", .rules = "", .state = RUN_NONE, .code = -1, .done = true};
+            .why = "out of memory", .state = RUN_NONE, .code = -1, .done = true};
         if (carrying->status == SSAN_OK) {
             carrying->status = ssan_fail(carrying->err, status, 0, "%s", err.text);
         }
@@ -183,8 +183,7 @@ static bool run_runs(struct carrying *carrying)
         const struct plan_run *run = &plan->runs.items[i];
         struct run_result *result = &carrying->result->runs[i];
         const struct build_result *build = &carrying->result->builds[run->build];
-        *result = (struct run_result){
-            .state = RUN_NONE, .why = "it was not begun", .rules = "", .code = -1};
+        *result = (struct run_result){.state = RUN_NONE, .why = "it was not begun", .code = -1};
         if (build->why) {
             result->why = build->why;
             result->done = true;
@@ -274,8 +273,8 @@ static enum ssan_status make_tables(struct carrying *carrying)
     carrying->jobs = mem_zalloc((builds > runs ? builds : runs) + 1, sizeof *carrying->jobs);
     carrying->all = builds + runs;
     for (size_t i = 0; result->runs && i < runs; i++) {
-        result->runs[i] = (struct run_result){
-            .state = RUN_NONE, .why = "it was not begun", .rules = "", .code = -1};
+        result->runs[i] =
+            (struct run_result){.state = RUN_NONE, .why = "it was not begun", .code = -1};
     }
     return result->builds && result->runs && result->faults && carrying->jobs
                ? SSAN_OK

@@ -22,9 +22,9 @@ struct build_result {
 struct run_result {
     enum run_state state;
     const char *why; /* what is wrong, by what it was caught, or why it did not run; never NULL */
-    const char *verdict; /* of streamsan; NULL: none */
-    const char *rules;   /* error findings, "SSAN-RAW, SSAN-WAW"; "" */
-    int code;            /* of the program; -1: unknown */
+    const char *verdict;      /* of streamsan; NULL: none */
+    const char *const *rules; /* ids of its error findings, NULL behind the last; NULL: none */
+    int code;                 /* of the program; -1: unknown */
     double seconds;
     bool done;
 };

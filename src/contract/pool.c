@@ -4,6 +4,7 @@
 #include "contract/pool.h"
 
 #include "base/elapsed.h"
+#include "base/ending_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,23 +18,11 @@
 
 extern char **environ;
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-static void watched_set(sigset_t *set)
-{
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
-        sigaddset(set, ending_signals[i]);
-    }
-    /* A blocked signal is kept for sigtimedwait even where its action is to be ignored. */
-    sigaddset(set, SIGCHLD);
-}
-
 void pool_open(struct pool *pool)
 {
     sigset_t set;
     *pool = (struct pool){.is_open = true};
-    watched_set(&set);
+    ending_signals_watched(&set);
     sigprocmask(SIG_BLOCK, &set, &pool->old_set);
 }
 
@@ -61,7 +50,7 @@ static int spawn(const struct pool *pool, struct pool_job *job)
         return error;
     }
     sigemptyset(&ordinary);
-    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
         sigaddset(&ordinary, ending_signals[i]);
     }
     sigaddset(&ordinary, SIGPIPE);
@@ -134,7 +123,7 @@ static void wait_for_signal(struct pool *pool)
 {
     const struct timespec look = {0, LOOK_MS * 1000000L};
     sigset_t set;
-    watched_set(&set);
+    ending_signals_watched(&set);
     const int signal = sigtimedwait(&set, NULL, &look);
     if (signal > 0 && signal != SIGCHLD && !pool->caught) {
         pool->caught = signal;

@@ -84,18 +84,14 @@ static json_t *parameters(const struct contract_result *result, const struct pla
     return object;
 }
 
-/* "SSAN-RAW, SSAN-WAW" as a list. */
-static json_t *rules_list(const char *rules)
+static json_t *rules_list(const char *const *rules)
 {
     json_t *list = json_array();
-    while (list && *rules) {
-        const size_t length = strcspn(rules, ",");
-        if (json_array_append_new(list, json_stringn(rules, length)) != 0) {
+    for (; list && rules && *rules; rules++) {
+        if (json_array_append_new(list, result_text(*rules)) != 0) {
             json_decref(list);
             return NULL;
         }
-        rules += length;
-        rules += strspn(rules, ", ");
     }
     return list;
 }

@@ -20,7 +20,4 @@ enum ssan_status tree_copy(const char *from, const char *to, struct ssan_error *
 enum ssan_status tree_write(const char *path, const char *text, size_t length,
                             struct ssan_error *err);
 
-/* Removes a folder with all that is in it. */
-void tree_remove(const char *path);
-
 #endif

@@ -48,4 +48,15 @@ static inline uint64_t api_address(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
+/* `count` bytes as one row. */
+static inline struct transfer api_row(void *dst, const void *src, size_t count)
+{
+    return (struct transfer){.dst = api_address(dst),
+                             .src = api_address(src),
+                             .width = count,
+                             .height = 1,
+                             .dst_pitch = count,
+                             .src_pitch = src ? count : 0};
+}
+
 #endif

@@ -105,16 +105,6 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
                                       PER_THREAD_STREAM));
 }
 
-static struct transfer row(void *dst, const void *src, size_t count)
-{
-    return (struct transfer){.dst = api_address(dst),
-                             .src = api_address(src),
-                             .width = count,
-                             .height = 1,
-                             .dst_pitch = count,
-                             .src_pitch = src ? count : 0};
-}
-
 static cudaError_t copy(struct call *call, const struct transfer *rows, enum cudaMemcpyKind kind,
                         enum ssan_form form, cudaStream_t stream)
 {
@@ -124,7 +114,7 @@ static cudaError_t copy(struct call *call, const struct transfer *rows, enum cud
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
 {
     struct call call;
-    const struct transfer rows = row(dst, src, count);
+    const struct transfer rows = api_row(dst, src, count);
     return BEGIN(&call, "cudaMemcpy") ? copy(&call, &rows, kind, SSAN_form_SYNC, NULL) : call.error;
 }
 
@@ -132,7 +122,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaM
                             cudaStream_t stream)
 {
     struct call call;
-    const struct transfer rows = row(dst, src, count);
+    const struct transfer rows = api_row(dst, src, count);
     return BEGIN(&call, "cudaMemcpyAsync") ? copy(&call, &rows, kind, SSAN_form_ASYNC, stream)
                                            : call.error;
 }
@@ -178,7 +168,7 @@ static cudaError_t copy_to_symbol(struct call *call, const void *symbol, const v
     if (error != cudaSuccess) {
         return call_end(call, error);
     }
-    const struct transfer rows = row((void *)(uintptr_t)address, src, count);
+    const struct transfer rows = api_row((void *)(uintptr_t)address, src, count);
     return copy(call, &rows, kind, form, stream);
 }
 
@@ -194,7 +184,7 @@ static cudaError_t copy_from_symbol(struct call *call, void *dst, const void *sy
     if (error != cudaSuccess) {
         return call_end(call, error);
     }
-    const struct transfer rows = row(dst, (const void *)(uintptr_t)address, count);
+    const struct transfer rows = api_row(dst, (const void *)(uintptr_t)address, count);
     return copy(call, &rows, kind, form, stream);
 }
 

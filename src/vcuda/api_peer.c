@@ -112,16 +112,6 @@ static bool is_of(uint64_t address, int number)
            block.ordinal == (uint32_t)number;
 }
 
-static struct transfer row(void *dst, const void *src, size_t count)
-{
-    return (struct transfer){.dst = api_address(dst),
-                             .src = api_address(src),
-                             .width = count,
-                             .height = 1,
-                             .dst_pitch = count,
-                             .src_pitch = count};
-}
-
 /* A stream of 0 is the legacy one here, however the translation unit was compiled: CUDA has no
  * other form of these calls (R-STREAM-10). */
 static cudaError_t copy(struct call *call, const struct transfer *rows, int dst_device,
@@ -142,7 +132,7 @@ static cudaError_t copy(struct call *call, const struct transfer *rows, int dst_
 cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
 {
     struct call call;
-    const struct transfer rows = row(dst, src, count);
+    const struct transfer rows = api_row(dst, src, count);
     return BEGIN(&call, "cudaMemcpyPeer")
                ? copy(&call, &rows, dstDevice, srcDevice, SSAN_form_SYNC, NULL)
                : call.error;
@@ -152,7 +142,7 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int s
                                 size_t count, cudaStream_t stream)
 {
     struct call call;
-    const struct transfer rows = row(dst, src, count);
+    const struct transfer rows = api_row(dst, src, count);
     return BEGIN(&call, "cudaMemcpyPeerAsync")
                ? copy(&call, &rows, dstDevice, srcDevice, SSAN_form_ASYNC, stream)
                : call.error;

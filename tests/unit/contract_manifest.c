@@ -1,6 +1,7 @@
 /* Manifests of small folders: each byte of each file, of the manifest too, and each file counts. */
 #include "contract/manifest.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "support/temporary.h"
 #include "base/strbuf.h"
@@ -47,7 +48,7 @@ static int make(void **state)
 static int drop(void **state)
 {
     (void)state;
-    tree_remove(folder);
+    file_remove_tree(folder);
     return 0;
 }
 

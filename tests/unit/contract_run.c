@@ -4,6 +4,7 @@
 #include "contract/contract.h"
 #include "contract/tree.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "support/temporary.h"
 
@@ -76,7 +77,7 @@ static enum ssan_status carry_out(const char *text, enum contract_state *state,
     contract_result_finish(&result);
     contract_plan_finish(&plan);
     spec_finish(&spec);
-    tree_remove(work);
+    file_remove_tree(work);
     return status;
 }
 
@@ -140,7 +141,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    tree_remove(base);
+    file_remove_tree(base);
     return 0;
 }
 
