@@ -5,7 +5,7 @@
 #include "cli/output.h"
 
 #include "contract/manifest.h"
-#include "report/json_parts.h"
+#include "json/values.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * name them: elements by the shortest text, distances with 6. */
 #include "cli/compare_print.h"
 
-#include "report/json_parts.h"
+#include "json/values.h"
 
 #include "compare/number.h"
 

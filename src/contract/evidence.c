@@ -76,7 +76,7 @@ static json_t *environment_list(const struct plan_run *run)
 {
     json_t *list = json_array();
     for (size_t i = 0; list && run->environment[i]; i++) {
-        if (json_array_append_new(list, result_text(run->environment[i])) != 0) {
+        if (json_array_append_new(list, json_text(run->environment[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -88,8 +88,8 @@ static json_t *built(const struct contract_result *result, size_t index)
 {
     const struct plan_build *build = &result->plan->builds.items[index];
     json_t *object = json_object();
-    if (!result_put(object, "folder", result_text(build->folder)) ||
-        !result_put(object, "working_directory", result_text("sources")) ||
+    if (!result_put(object, "folder", json_text(build->folder)) ||
+        !result_put(object, "working_directory", json_text("sources")) ||
         !result_put(object, "command", result_command(&build->command)) ||
         !result_put(object, "exit_code", result_code(result->builds[index].code))) {
         json_decref(object);
@@ -114,10 +114,10 @@ static json_t *record(const struct recording *recording, size_t index)
         matrix_value(&result->plan->matrices.items[run->matrix], run->row, "device", 6);
     json_t *root = json_pack("{s:s,s:s}", "schema", SCHEMA, "date", recording->date);
     const bool good =
-        result_put(root, "contract", result_text(result->spec->contract->name)) &&
+        result_put(root, "contract", json_text(result->spec->contract->name)) &&
         result_put(root, "sources", json_incref(recording->sources)) &&
         result_put(root, "build", built(result, run->build)) &&
-        result_put(root, "working_directory", result_text(run->folder)) &&
+        result_put(root, "working_directory", json_text(run->folder)) &&
         result_put(root, "environment", environment_list(run)) &&
         result_put(root, "run", result_run(result, index)) &&
         result_put(root, "host", json_incref(recording->host)) &&
@@ -150,7 +150,7 @@ static enum ssan_status write_records(const struct recording *recording, struct 
     enum ssan_status status = SSAN_OK;
     for (size_t i = 0; i < result->plan->runs.count && status == SSAN_OK; i++) {
         struct strbuf text = {0};
-        const bool good = result_dump(&text, record(recording, i));
+        const bool good = json_print(&text, record(recording, i));
         status = write_document(recording->options, result->plan->runs.items[i].folder, "run.json",
                                 &text, good, err);
     }

@@ -47,9 +47,9 @@ static void answer_finish(struct answer *answer)
 static json_t *fact(const char *value, const char *source, const char *missing)
 {
     json_t *object = json_object();
-    if (!result_put(object, "value", result_text(value)) ||
-        !result_put(object, "source", result_text(source)) ||
-        !result_put(object, "missing", value ? json_null() : result_text(missing))) {
+    if (!result_put(object, "value", json_text(value)) ||
+        !result_put(object, "source", json_text(source)) ||
+        !result_put(object, "missing", value ? json_null() : json_text(missing))) {
         json_decref(object);
         return NULL;
     }

@@ -14,50 +14,16 @@ bool result_put(json_t *object, const char *key, json_t *take_value)
     return json_object_set_new(object, key, take_value) == 0;
 }
 
-json_t *result_text(const char *text)
-{
-    if (!text) {
-        return json_null();
-    }
-    json_t *value = json_string(text);
-    if (value) {
-        return value;
-    }
-    struct strbuf safe = {0};
-    for (const char *at = text; *at; at++) {
-        const char byte = (unsigned char)*at < 128 ? *at : '?';
-        strbuf_add(&safe, &byte, 1);
-    }
-    value = safe.failed ? NULL : json_string(strbuf_text(&safe));
-    strbuf_finish(&safe);
-    return value;
-}
-
 json_t *result_code(int code)
 {
     return code < 0 ? json_null() : json_integer(code);
-}
-
-static int add_bytes(const char *bytes, size_t length, void *out)
-{
-    strbuf_add(out, bytes, length);
-    return 0;
-}
-
-bool result_dump(struct strbuf *out, json_t *take_root)
-{
-    const bool good =
-        take_root && json_dump_callback(take_root, add_bytes, out, JSON_INDENT(2)) == 0;
-    strbuf_puts(out, "\n");
-    json_decref(take_root);
-    return good && !out->failed;
 }
 
 json_t *result_command(const struct command_line *command)
 {
     json_t *list = json_array();
     for (size_t i = 0; list && i < command->count; i++) {
-        if (json_array_append_new(list, result_text(command->words[i])) != 0) {
+        if (json_array_append_new(list, json_text(command->words[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -73,8 +39,8 @@ static json_t *parameters(const struct contract_result *result, const struct pla
     bool good = object != NULL;
     for (size_t i = 0; good && i < matrix->axes.count; i++) {
         const char *name = matrix->axes.items[i].name;
-        good = result_put(object, name,
-                          result_text(matrix_value(matrix, run->row, name, strlen(name))));
+        good =
+            result_put(object, name, json_text(matrix_value(matrix, run->row, name, strlen(name))));
     }
     good = good && result_put(object, "repeat", json_integer(run->repeat));
     if (!good) {
@@ -88,7 +54,7 @@ static json_t *rules_list(const char *const *rules)
 {
     json_t *list = json_array();
     for (; list && rules && *rules; rules++) {
-        if (json_array_append_new(list, result_text(*rules)) != 0) {
+        if (json_array_append_new(list, json_text(*rules)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -103,16 +69,16 @@ json_t *result_run(const struct contract_result *result, size_t index)
     const struct spec_contract *contract = result->spec->contract;
     json_t *object = json_object();
     const bool good =
-        result_put(object, "folder", result_text(run->folder)) &&
+        result_put(object, "folder", json_text(run->folder)) &&
         result_put(object, "fault",
-                   result_text(run->fault < 0 ? NULL : contract->faults[run->fault].name)) &&
+                   json_text(run->fault < 0 ? NULL : contract->faults[run->fault].name)) &&
         result_put(object, "parameters", parameters(result, run)) &&
-        result_put(object, "build", result_text(result->plan->builds.items[run->build].folder)) &&
+        result_put(object, "build", json_text(result->plan->builds.items[run->build].folder)) &&
         result_put(object, "command", result_command(&run->command)) &&
-        result_put(object, "state", result_text(run_state_word(ended->state))) &&
-        result_put(object, "why", result_text(ended->why)) &&
+        result_put(object, "state", json_text(run_state_word(ended->state))) &&
+        result_put(object, "why", json_text(ended->why)) &&
         result_put(object, "exit_code", result_code(ended->code)) &&
-        result_put(object, "verdict", result_text(ended->verdict)) &&
+        result_put(object, "verdict", json_text(ended->verdict)) &&
         result_put(object, "findings", rules_list(ended->rules)) &&
         result_put(object, "seconds", json_real(ended->seconds));
     if (!good) {
@@ -127,10 +93,10 @@ static json_t *build_object(const struct contract_result *result, size_t index)
     const struct plan_build *build = &result->plan->builds.items[index];
     const struct build_result *ended = &result->builds[index];
     json_t *object = json_object();
-    const bool good = result_put(object, "folder", result_text(build->folder)) &&
+    const bool good = result_put(object, "folder", json_text(build->folder)) &&
                       result_put(object, "command", result_command(&build->command)) &&
                       result_put(object, "exit_code", result_code(ended->code)) &&
-                      result_put(object, "why", result_text(ended->why)) &&
+                      result_put(object, "why", json_text(ended->why)) &&
                       result_put(object, "seconds", json_real(ended->seconds));
     if (!good) {
         json_decref(object);
@@ -144,15 +110,14 @@ static json_t *fault_object(const struct contract_result *result, size_t index)
     const struct spec_fault *fault = &result->spec->contract->faults[index];
     const struct fault_result *sum = &result->faults[index];
     json_t *object = json_object();
-    const bool good =
-        result_put(object, "name", result_text(fault->name)) &&
-        result_put(object, "state", result_text(run_state_word(sum->state))) &&
-        result_put(object, "where",
-                   result_text(fault->caught.where == SPEC_SOME ? "some" : "every")) &&
-        result_put(object, "runs", json_integer(sum->runs)) &&
-        result_put(object, "caught", json_integer(sum->caught)) &&
-        result_put(object, "not_run", json_integer(sum->none)) &&
-        result_put(object, "why", result_text(sum->why));
+    const bool good = result_put(object, "name", json_text(fault->name)) &&
+                      result_put(object, "state", json_text(run_state_word(sum->state))) &&
+                      result_put(object, "where",
+                                 json_text(fault->caught.where == SPEC_SOME ? "some" : "every")) &&
+                      result_put(object, "runs", json_integer(sum->runs)) &&
+                      result_put(object, "caught", json_integer(sum->caught)) &&
+                      result_put(object, "not_run", json_integer(sum->none)) &&
+                      result_put(object, "why", json_text(sum->why));
     if (!good) {
         json_decref(object);
         return NULL;
@@ -193,8 +158,8 @@ bool contract_print_json(struct strbuf *out, const struct contract_result *resul
     json_t *root = json_pack("{s:s,s:{s:s,s:s}}", "schema", SCHEMA, "tool", "name", "streamsan",
                              "version", STREAMSAN_VERSION);
     const bool good =
-        result_put(root, "contract", result_text(result->spec->contract->name)) &&
-        result_put(root, "state", result_text(contract_state_word(result->state))) &&
+        result_put(root, "contract", json_text(result->spec->contract->name)) &&
+        result_put(root, "state", json_text(contract_state_word(result->state))) &&
         result_put(root, "summary", summary(result)) &&
         result_put(root, "faults",
                    list_of(result, result->spec->contract->faults_count, fault_object)) &&
@@ -204,5 +169,5 @@ bool contract_print_json(struct strbuf *out, const struct contract_result *resul
         json_decref(root);
         return false;
     }
-    return result_dump(out, root);
+    return json_print(out, root);
 }

@@ -4,18 +4,13 @@
 #define SSAN_CONTRACT_RESULT_JSON_H
 
 #include "contract/contract.h"
-
-#include <jansson.h>
+#include "json/values.h"
 
 /* Sets a key; takes the value, also on failure. False when out of memory or either is NULL. */
 bool result_put(json_t *object, const char *key, json_t *take_value);
-/* A text of any bytes: what is no UTF-8 is made so with '?'. NULL gives null. */
-json_t *result_text(const char *text);
 /* An exit code; null for one that is not known (below 0). */
 json_t *result_code(int code);
 json_t *result_command(const struct command_line *command);
-/* Appends the document and a newline; takes it. False for NULL and when out of memory. */
-bool result_dump(struct strbuf *out, json_t *take_root);
 
 /* What stands in the list of runs. */
 json_t *result_run(const struct contract_result *result, size_t index);

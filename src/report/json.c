@@ -344,12 +344,6 @@ static json_t *summary_object(struct json_build *build, const struct verdict *ve
     return object;
 }
 
-static int add_bytes(const char *bytes, size_t length, void *out)
-{
-    strbuf_add(out, bytes, length);
-    return ((struct strbuf *)out)->failed ? -1 : 0;
-}
-
 json_t *json_report(const struct report *report, const struct verdict *verdict, bool with_addresses)
 {
     struct json_build build = {report, false, with_addresses};
@@ -372,15 +366,6 @@ json_t *json_report(const struct report *report, const struct verdict *verdict, 
         return NULL;
     }
     return root;
-}
-
-bool json_print(struct strbuf *out, json_t *take_root)
-{
-    const bool good =
-        take_root && json_dump_callback(take_root, add_bytes, out, JSON_INDENT(2)) == 0;
-    strbuf_puts(out, "\n");
-    json_decref(take_root);
-    return good && !out->failed;
 }
 
 bool report_json(struct strbuf *out, const struct report *report, const struct verdict *verdict,

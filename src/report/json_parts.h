@@ -2,14 +2,13 @@
  * id.
  *
  * Every function returns a new reference (jansson's) or NULL when out of memory; json_put takes its
- * value, also on failure. Text that is not UTF-8 is made so, byte by byte, with '?'. */
+ * value, also on failure. */
 #ifndef SSAN_REPORT_JSON_PARTS_H
 #define SSAN_REPORT_JSON_PARTS_H
 
 #include "core/finding.h"
+#include "json/values.h"
 #include "report/report.h"
-
-#include <jansson.h>
 
 struct json_build {
     const struct report *report;
@@ -21,9 +20,6 @@ struct json_build {
 void json_put(struct json_build *build, json_t *object, const char *key, json_t *value);
 void json_add(struct json_build *build, json_t *array, json_t *value);
 
-json_t *json_text(const char *text); /* NULL gives null */
-json_t *json_number(uint64_t number);
-json_t *json_number_or_null(uint64_t number);                            /* 0 gives null */
 json_t *json_place(struct json_build *build, const struct place *place); /* null when unknown */
 json_t *json_frames(struct json_build *build, const struct place *places, size_t count);
 json_t *json_op_id(const struct report *report, int op);       /* "s1.2" or null */
@@ -41,9 +37,6 @@ json_t *json_message(struct json_build *build, const struct finding *finding);
 /* A whole report; NULL when out of memory. */
 json_t *json_report(const struct report *report, const struct verdict *verdict,
                     bool with_addresses);
-/* Appends a document and a newline; NULL is a document for which there was no memory. */
-bool json_print(struct strbuf *out, json_t *take_root);
-
 json_t *json_witness(struct json_build *build, const struct witness *witness); /* null: none */
 json_t *json_diagnosis(struct json_build *build, const struct diagnosis *diagnosis);
 

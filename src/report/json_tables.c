@@ -5,7 +5,6 @@
  * null. */
 #include "report/json_parts.h"
 
-#include "base/mem.h"
 #include "trace/cuda_names.h"
 #include "trace/own_header.h"
 
@@ -25,42 +24,6 @@ void json_add(struct json_build *build, json_t *array, json_t *value)
     if (json_array_append_new(array, value) != 0) { /* takes the value even so */
         build->failed = true;
     }
-}
-
-json_t *json_text(const char *text)
-{
-    json_t *value;
-    char *copy;
-    size_t i;
-    if (!text) {
-        return json_null();
-    }
-    value = json_string(text);
-    if (value) {
-        return value;
-    }
-    copy = mem_strdup(text);
-    if (!copy) {
-        return NULL;
-    }
-    for (i = 0; copy[i]; i++) {
-        if ((unsigned char)copy[i] >= 0x80) {
-            copy[i] = '?';
-        }
-    }
-    value = json_string(copy);
-    mem_free(copy);
-    return value;
-}
-
-json_t *json_number(uint64_t number)
-{
-    return json_integer((json_int_t)(number > INT64_MAX ? INT64_MAX : number));
-}
-
-json_t *json_number_or_null(uint64_t number)
-{
-    return number > 0 ? json_number(number) : json_null();
 }
 
 static json_t *json_format_id(char letter, uint64_t number)
