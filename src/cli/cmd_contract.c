@@ -9,6 +9,7 @@
 
 #include "contract/contract.h"
 #include "contract/evidence.h"
+#include "contract/tree.h"
 #include "contract/forms.h"
 #include "core/check.h"
 #include "report/verdict.h"
@@ -90,7 +91,32 @@ static enum ssan_status check_schedules(const struct setting *setting, const cha
     return SSAN_OK;
 }
 
-static enum ssan_status check_all_schedules(const struct setting *setting, struct ssan_error *err)
+/* The same of calls that are to fail; those that hold values of the run are left to `run`. */
+static enum ssan_status check_fails(const struct setting *setting, unsigned fault,
+                                    struct ssan_error *err)
+{
+    const struct spec_list *fails = &setting->spec.contract->faults[fault].fail;
+    struct plan plan = {0};
+    enum ssan_status status = SSAN_OK;
+    for (unsigned i = 0; i < fails->count && status == SSAN_OK; i++) {
+        struct ssan_error inner = {0};
+        char place[64];
+        if (strchr(fails->items[i], '{')) {
+            continue;
+        }
+        status = plan_add_fail(&plan, fails->items[i], &inner);
+        if (status == SSAN_NO_MEMORY) {
+            ssan_no_memory(err);
+        } else if (status) {
+            snprintf(place, sizeof place, "faults[%u].fail[%u]", fault, i);
+            status = spec_blame(err, &setting->spec, setting->path, place, "%s", inner.text);
+        }
+    }
+    plan_finish(&plan);
+    return status;
+}
+
+static enum ssan_status check_words(const struct setting *setting, struct ssan_error *err)
 {
     const struct spec_contract *contract = setting->spec.contract;
     enum ssan_status status =
@@ -99,6 +125,7 @@ static enum ssan_status check_all_schedules(const struct setting *setting, struc
         char path[48];
         snprintf(path, sizeof path, "faults[%u].schedules", i);
         status = check_schedules(setting, path, &contract->faults[i].over.schedules, err);
+        status = status ? status : check_fails(setting, i, err);
     }
     return status;
 }
@@ -267,7 +294,7 @@ static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
 {
     enum ssan_status status = read_spec(setting, err);
     if (status == SSAN_OK) {
-        status = check_all_schedules(setting, err);
+        status = check_words(setting, err);
     }
     if (status == SSAN_OK) {
         status = find_places(setting, err);
@@ -285,6 +312,9 @@ static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
     };
     if (status == SSAN_OK) {
         status = contract_plan_fill(&setting->plan, &setting->spec, &setting->plan_options, err);
+    }
+    if (status == SSAN_OK) {
+        status = tree_check(&setting->plan_options, &setting->spec, &setting->plan, err);
     }
     return status == SSAN_OK ? output_probe(setting->options->output, err) : status;
 }

@@ -81,3 +81,19 @@ bool forms_place(struct forms_place *place, const char *text)
     place->line = (unsigned)line;
     return true;
 }
+
+unsigned forms_line_with(const char *text, const char *wanted, size_t length, unsigned *count)
+{
+    unsigned line = 1, found = 0;
+    *count = 0;
+    while (*text) {
+        const size_t width = strcspn(text, "\n");
+        if (memmem(text, width, wanted, length)) {
+            found = line;
+            ++*count;
+        }
+        text += width + (text[width] == '\n');
+        line++;
+    }
+    return *count == 1 ? found : 0;
+}

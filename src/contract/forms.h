@@ -33,4 +33,8 @@ struct forms_place {
 };
 bool forms_place(struct forms_place *place, const char *text);
 
+/* The only line of a text, from 1, that holds `length` bytes of `wanted`; 0: none or several, and
+ * `*count` says how many. */
+unsigned forms_line_with(const char *text, const char *wanted, size_t length, unsigned *count);
+
 #endif

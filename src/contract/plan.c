@@ -253,23 +253,6 @@ static enum ssan_status find_build(struct making *making, bool gpu, size_t *inde
     return VEC_PUSH(&plan->builds, build) ? SSAN_OK : ssan_no_memory(making->err);
 }
 
-/* The only line of a text that holds `wanted`; 0: none or several, `*count` says how many. */
-static unsigned line_with(const char *text, const char *wanted, size_t length, unsigned *count)
-{
-    unsigned line = 1, found = 0;
-    *count = 0;
-    while (*text) {
-        const size_t width = strcspn(text, "\n");
-        if (memmem(text, width, wanted, length)) {
-            found = line;
-            ++*count;
-        }
-        text += width + (text[width] == '\n');
-        line++;
-    }
-    return *count == 1 ? found : 0;
-}
-
 /* A word of `ignore` as FILE:LINE, for `run`. */
 static enum ssan_status add_place(struct words *words, const struct making *making,
                                   const char *path, const char *text)
@@ -286,12 +269,19 @@ static enum ssan_status add_place(struct words *words, const struct making *maki
         return SSAN_OK;
     }
     strbuf_printf(&name, "%s/%.*s", making->options->folder, (int)place.file_length, text);
+    struct ssan_error inner = {0};
     status = name.failed ? ssan_no_memory(making->err)
-                         : file_read(&source, strbuf_text(&name), SOURCE_BYTES_MOST, making->err);
+                         : file_read(&source, strbuf_text(&name), SOURCE_BYTES_MOST, &inner);
+    if (status && !name.failed) {
+        status = status == SSAN_NO_MEMORY
+                     ? ssan_no_memory(making->err)
+                     : spec_blame(making->err, making->spec, making->options->spec_name, path, "%s",
+                                  inner.text);
+    }
     if (status == SSAN_OK) {
         unsigned count;
         const unsigned line =
-            line_with(strbuf_text(&source), place.text, place.text_length, &count);
+            forms_line_with(strbuf_text(&source), place.text, place.text_length, &count);
         if (line) {
             add_printed(words, making->plan, "%.*s:%u", (int)place.file_length, text, line);
         } else {

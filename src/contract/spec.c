@@ -59,13 +59,50 @@ static void tell_form(struct strbuf *out, const struct yaml_fault *fault)
 {
     const char *keys[SPEC_KEYS_MOST + 1];
     if (spec_keys(fault->path, keys)) {
-        strbuf_puts(out, strchr(fault->path, '[') || !fault->path[0]
+        strbuf_puts(out, !fault->wanted || fault->wanted->type == CYAML_MAPPING
                              ? "keys are wanted, each with a colon: "
                              : "keys or a list of them are wanted, each with a colon: ");
         list_keys(out, keys);
+    } else if (fault->wanted && fault->wanted->type != CYAML_SEQUENCE) {
+        strbuf_printf(out, "one %s is wanted here, not %s",
+                      fault->wanted->type == CYAML_STRING ? "text" : "word or number",
+                      fault->form == YAML_FORM_LIST ? "a list"
+                                                    : "keys: a text with a colon and a space in "
+                                                      "it stands in quotes");
     } else {
-        strbuf_printf(out, "another form is wanted here: a text, or a list such as [one, two]");
+        strbuf_puts(out, "a list is wanted here, such as [one, two]");
     }
+}
+
+/* A word that is none of those of the schema. */
+static void tell_word(struct strbuf *out, const struct yaml_fault *fault)
+{
+    const char *words[SPEC_KEYS_MOST];
+    size_t count = 0;
+    strbuf_printf(out, "'%s' is not taken here", fault->word);
+    while (fault->wanted && count < fault->wanted->enumeration.count && count < SPEC_KEYS_MOST) {
+        words[count] = fault->wanted->enumeration.strings[count].str;
+        strbuf_printf(out, "%s%s",
+                      count == 0                                      ? "; it takes "
+                      : count + 1 == fault->wanted->enumeration.count ? " or "
+                                                                      : ", ",
+                      words[count]);
+        count++;
+    }
+    const char *near = similar_word(fault->word, words, count);
+    if (near) {
+        strbuf_printf(out, "; did you mean '%s'?", near);
+    }
+}
+
+static void tell_number(struct strbuf *out, const struct yaml_fault *fault)
+{
+    const cyaml_type_e type = fault->wanted ? fault->wanted->type : CYAML_FLOAT;
+    strbuf_printf(out, "%s, not '%s'",
+                  type == CYAML_FLOAT ? "a number is wanted, such as 0.01 or 1e-5"
+                  : type == CYAML_INT ? "a whole number is wanted, in digits"
+                                      : "a whole number is wanted, in digits and not negative",
+                  fault->word);
 }
 
 static enum ssan_status blame_schema(struct ssan_error *err, const struct spec *spec,
@@ -93,7 +130,10 @@ static enum ssan_status blame_schema(struct ssan_error *err, const struct spec *
         strbuf_puts(&text, "is too long");
         break;
     case YAML_FAULT_WORD:
-        strbuf_printf(&text, "'%s' is not taken here", fault->word);
+        tell_word(&text, fault);
+        break;
+    case YAML_FAULT_NUMBER:
+        tell_number(&text, fault);
         break;
     case YAML_FAULT_FORM:
         tell_form(&text, fault);

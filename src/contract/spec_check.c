@@ -7,6 +7,8 @@
 
 #include "contract/forms.h"
 
+#include "base/similar.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +82,16 @@ static enum ssan_status check_build(const struct spec_checking *checking,
     return status;
 }
 
+/* 0 stands for what is not given, so one that is given is looked for in the text. */
+static enum ssan_status check_count(const struct spec_checking *checking, const char *path,
+                                    unsigned number, unsigned most)
+{
+    const bool given = yaml_lines_text(&checking->spec->lines, path) != NULL;
+    return number <= most && (number > 0 || !given)
+               ? SSAN_OK
+               : SPEC_FAIL(checking, path, "a number from 1 to %u is wanted", most);
+}
+
 static enum ssan_status check_run(const struct spec_checking *checking,
                                   const struct spec_known *known)
 {
@@ -94,11 +106,11 @@ static enum ssan_status check_run(const struct spec_checking *checking,
     if (status == SSAN_OK) {
         status = spec_text_list(checking, "run.options", &run->options, known, spec_text_any);
     }
-    if (status == SSAN_OK && run->timeout > TIMEOUT_MOST) {
-        return SPEC_FAIL(checking, "run.timeout", "at most %d seconds", TIMEOUT_MOST);
+    if (status == SSAN_OK) {
+        status = check_count(checking, "run.timeout", run->timeout, TIMEOUT_MOST);
     }
-    if (status == SSAN_OK && matrix->repeats > REPEATS_MOST) {
-        return SPEC_FAIL(checking, "matrix.repeats", "at most %d", REPEATS_MOST);
+    if (status == SSAN_OK) {
+        status = check_count(checking, "matrix.repeats", matrix->repeats, REPEATS_MOST);
     }
     return status == SSAN_OK ? check_over(checking, "matrix", &matrix->over, NULL) : status;
 }
@@ -145,7 +157,34 @@ static enum ssan_status check_value(const struct spec_checking *checking, unsign
     if (status == SSAN_OK && value->max) {
         status = spec_text_number(checking, path, value->max, known);
     }
+    double min, max;
+    if (status == SSAN_OK && value->min && value->max && forms_number(value->min, &min) &&
+        forms_number(value->max, &max) && min > max) {
+        return SPEC_FAIL(checking, path, "no number is at least %.60s and at most %.60s",
+                         value->min, value->max);
+    }
     return status;
+}
+
+/* Types end where they have no name any more. */
+static enum ssan_status blame_type(const struct spec_checking *checking, const char *path,
+                                   const char *word)
+{
+    const char *names[32];
+    char list[200] = "";
+    size_t count = 0;
+    for (int type = 1; count < 32 && ssan_compare_type_name((enum ssan_compare_type)type); type++) {
+        names[count] = ssan_compare_type_name((enum ssan_compare_type)type);
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
+        count++;
+    }
+    char inside[SPEC_PATH_ROOM];
+    const char *near = similar_word(word, names, count);
+    snprintf(inside, sizeof inside, "%.200s.type", path);
+    return near ? SPEC_FAIL(checking, inside, "there is no type '%.60s'; did you mean '%s'?", word,
+                            near)
+                : SPEC_FAIL(checking, inside, "there is no type '%.60s'; it takes %s", word, list);
 }
 
 static enum ssan_status check_file(const struct spec_checking *checking, unsigned index,
@@ -159,8 +198,7 @@ static enum ssan_status check_file(const struct spec_checking *checking, unsigne
         return SPEC_FAIL(checking, path, "a tolerance is a finite number, and not negative");
     }
     if (file->type && !ssan_compare_type_find(file->type, &type)) {
-        return SPEC_FAIL(checking, path, "there is no type '%.60s'; float32 and int64 are two",
-                         file->type);
+        return blame_type(checking, path, file->type);
     }
     enum ssan_status status = spec_text_below(checking, path, file->output, known);
     if (status == SSAN_OK) {
@@ -231,6 +269,13 @@ static enum ssan_status check_caught(const struct spec_checking *checking, unsig
             "it must say by what the fault is caught: finding, exit_code, values, files, "
             "stdout");
     }
+    for (unsigned i = 0; i < caught->exit_code.count; i++) {
+        const int code = caught->exit_code.items[i];
+        if (code < 0 || code > 255) {
+            snprintf(inside, sizeof inside, "%.200s.exit_code[%u]", path, i);
+            return SPEC_FAIL(checking, inside, "a number from 0 to 255 is wanted");
+        }
+    }
     snprintf(inside, sizeof inside, "%.200s.finding", path);
     enum ssan_status status =
         spec_text_list(checking, inside, &caught->finding, known, spec_text_rule);
@@ -291,7 +336,8 @@ enum ssan_status spec_check(const struct spec_checking *checking)
     const struct spec_contract *contract = checking->spec->contract;
     const struct spec_known known = {&contract->matrix.over, NULL, false};
     enum ssan_status status;
-    if (contract->version > SPEC_VERSION) {
+    if (contract->version > SPEC_VERSION ||
+        (contract->version == 0 && yaml_lines_text(&checking->spec->lines, "version"))) {
         return SPEC_FAIL(checking, "version", "this streamsan reads version %d, not %u",
                          SPEC_VERSION, contract->version);
     }

@@ -117,14 +117,37 @@ enum ssan_status tree_copy(const char *from, const char *to, struct ssan_error *
     return status;
 }
 
-/* One file of the contract into sources/. */
+/* Whether a file of the contract is there to be read, and one. */
+static enum ssan_status look_at(const struct contract_options *options, const struct spec *spec,
+                                const char *path, const char *name, struct ssan_error *err)
+{
+    struct strbuf from = {0};
+    struct stat info;
+    enum ssan_status status = SSAN_OK;
+    strbuf_printf(&from, "%s/%s", options->plan->folder, name);
+    if (from.failed) {
+        status = ssan_no_memory(err);
+    } else if (access(strbuf_text(&from), R_OK) != 0 || stat(strbuf_text(&from), &info) != 0) {
+        status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s: %s", name,
+                            strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s is no file", name);
+    }
+    strbuf_finish(&from);
+    return status;
+}
+
+/* One file of the contract into sources/; without a work folder it is only looked at. */
 static enum ssan_status take_file(const struct contract_options *options, const struct spec *spec,
                                   const char *path, const char *name, struct ssan_error *err)
 {
     struct strbuf from = {0}, to = {0};
     struct ssan_error inner = {0};
     const char *slash = strrchr(name, '/');
-    enum ssan_status status = SSAN_OK;
+    enum ssan_status status = look_at(options, spec, path, name, err);
+    if (status || !options->work) {
+        return status;
+    }
     strbuf_printf(&from, "%s/%s", options->plan->folder, name);
     if (slash) {
         strbuf_printf(&to, "sources/%.*s", (int)(slash - name), name);
@@ -134,9 +157,6 @@ static enum ssan_status take_file(const struct contract_options *options, const 
     strbuf_printf(&to, "%s/sources/%s", options->work, name);
     if (status == SSAN_OK && (from.failed || to.failed)) {
         status = ssan_no_memory(err);
-    } else if (status == SSAN_OK && access(strbuf_text(&from), R_OK) != 0) {
-        status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s: %s", name,
-                            strerror(errno));
     } else if (status == SSAN_OK) {
         status = tree_copy(strbuf_text(&from), strbuf_text(&to), &inner);
         if (status) {
@@ -218,10 +238,31 @@ static enum ssan_status take_expected(const struct contract_options *options,
     return status;
 }
 
+/* All files that the contract names. */
+static enum ssan_status take_all(const struct contract_options *options, const struct spec *spec,
+                                 const struct contract_plan *plan, struct ssan_error *err)
+{
+    const struct spec_build *build = &spec->contract->build;
+    enum ssan_status status = take_list(options, spec, "build.sources", &build->sources, err);
+    if (status == SSAN_OK) {
+        status = take_list(options, spec, "build.files", &build->files, err);
+    }
+    if (status == SSAN_OK) {
+        status = take_all_schedules(options, spec, err);
+    }
+    return status == SSAN_OK ? take_expected(options, spec, plan, err) : status;
+}
+
+enum ssan_status tree_check(const struct plan_options *options, const struct spec *spec,
+                            const struct contract_plan *plan, struct ssan_error *err)
+{
+    const struct contract_options only_look = {.plan = options};
+    return take_all(&only_look, spec, plan, err);
+}
+
 enum ssan_status tree_fill(const struct contract_options *options, const struct spec *spec,
                            const struct contract_plan *plan, struct ssan_error *err)
 {
-    const struct spec_build *build = &spec->contract->build;
     struct strbuf to = {0};
     enum ssan_status status = tree_make(options->work, "sources", err);
     for (size_t i = 0; i < plan->builds.count && status == SSAN_OK; i++) {
@@ -231,16 +272,7 @@ enum ssan_status tree_fill(const struct contract_options *options, const struct 
         status = tree_make(options->work, plan->runs.items[i].folder, err);
     }
     if (status == SSAN_OK) {
-        status = take_list(options, spec, "build.sources", &build->sources, err);
-    }
-    if (status == SSAN_OK) {
-        status = take_list(options, spec, "build.files", &build->files, err);
-    }
-    if (status == SSAN_OK) {
-        status = take_all_schedules(options, spec, err);
-    }
-    if (status == SSAN_OK) {
-        status = take_expected(options, spec, plan, err);
+        status = take_all(options, spec, plan, err);
     }
     strbuf_printf(&to, "%s/contract.yaml", options->work);
     if (status == SSAN_OK) {

@@ -10,6 +10,11 @@
 enum ssan_status tree_fill(const struct contract_options *options, const struct spec *spec,
                            const struct contract_plan *plan, struct ssan_error *err);
 
+/* Whether all these files are there to be read, before anything is made or run. SSAN_FORMAT: one is
+ * not, the text has the contract's line; SSAN_NO_MEMORY. */
+enum ssan_status tree_check(const struct plan_options *options, const struct spec *spec,
+                            const struct contract_plan *plan, struct ssan_error *err);
+
 /* Makes a folder, and those above it below `base`, for base/path. */
 enum ssan_status tree_make(const char *base, const char *path, struct ssan_error *err);
 

@@ -32,7 +32,7 @@ static const char *note(struct walk *walk, struct strbuf *path, uint32_t line)
 {
     struct yaml_lines *lines = walk->lines;
     struct yaml_place place = {path->failed ? NULL : arena_strdup(&lines->arena, strbuf_text(path)),
-                               line};
+                               line, YAML_FORM_TEXT, NULL};
     strbuf_finish(path);
     return place.path && VEC_PUSH(&lines->places, place) ? place.path : NULL;
 }
@@ -63,12 +63,29 @@ static const char *place_node(struct walk *walk, const yaml_event_t *event, bool
     return level->key;
 }
 
+/* The node that is no key is the value of the place that was noted last. */
+static bool note_value(struct walk *walk, const yaml_event_t *event)
+{
+    struct yaml_lines *lines = walk->lines;
+    if (walk->depth == 0) {
+        return true;
+    }
+    struct yaml_place *place = &lines->places.items[lines->places.count - 1];
+    if (event->type != YAML_SCALAR_EVENT) {
+        place->form = event->type == YAML_SEQUENCE_START_EVENT ? YAML_FORM_LIST : YAML_FORM_KEYS;
+        return true;
+    }
+    place->text = arena_strndup(&lines->arena, (const char *)event->data.scalar.value,
+                                event->data.scalar.length);
+    return place->text != NULL;
+}
+
 /* A mapping or list begins. */
 static enum ssan_status open_level(struct walk *walk, const yaml_event_t *event)
 {
     bool key;
     const char *path = place_node(walk, event, &key);
-    if (!path) {
+    if (!path || (!key && !note_value(walk, event))) {
         return ssan_no_memory(walk->err);
     }
     if (walk->depth == DEPTH_MAX) {
@@ -99,7 +116,9 @@ static enum ssan_status take_event(struct walk *walk, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return ssan_fail(walk->err, SSAN_FORMAT, line, "an alias: write the entry out");
     case YAML_SCALAR_EVENT:
-        return place_node(walk, event, &key) ? SSAN_OK : ssan_no_memory(walk->err);
+        return place_node(walk, event, &key) && (key || note_value(walk, event))
+                   ? SSAN_OK
+                   : ssan_no_memory(walk->err);
     default:
         return SSAN_OK;
     }
@@ -162,6 +181,16 @@ uint32_t yaml_lines_find(const struct yaml_lines *lines, const char *path)
         } while (length > 0 && path[length] != '.' && path[length] != '[');
     }
     return 1;
+}
+
+const char *yaml_lines_text(const struct yaml_lines *lines, const char *path)
+{
+    for (size_t i = lines->places.count; i > 0; i--) {
+        if (strcmp(lines->places.items[i - 1].path, path) == 0) {
+            return lines->places.items[i - 1].text;
+        }
+    }
+    return NULL;
 }
 
 void yaml_lines_finish(struct yaml_lines *lines)

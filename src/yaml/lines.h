@@ -11,9 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum yaml_form { YAML_FORM_TEXT, YAML_FORM_LIST, YAML_FORM_KEYS };
+
 struct yaml_place {
     const char *path;
     uint32_t line; /* of the key, or of the entry's first word */
+    enum yaml_form form;
+    const char *text; /* as it stands, without quotes; NULL where a list or keys stand */
 };
 
 /* Strings lie in `arena`. Zeroed is empty. */
@@ -32,6 +36,9 @@ enum ssan_status yaml_lines_read(struct yaml_lines *lines, const char *text, siz
 /* The line of a path, of the last one where a key stands twice; else that of what it lies in, down
  * to 1. */
 uint32_t yaml_lines_find(const struct yaml_lines *lines, const char *path);
+
+/* The text that stands at a path, valid until yaml_lines_finish; NULL: there is none. */
+const char *yaml_lines_text(const struct yaml_lines *lines, const char *path);
 
 void yaml_lines_finish(struct yaml_lines *lines);
 

@@ -86,20 +86,44 @@ static enum yaml_fault_kind kind_of(cyaml_err_t error, const struct said *said)
     case CYAML_ERR_SEQUENCE_ENTRIES_MAX:
         return YAML_FAULT_LONG;
     case CYAML_ERR_INVALID_VALUE:
-        return YAML_FAULT_WORD;
+        return YAML_FAULT_NUMBER; /* too large: all others were refused before */
     default:
         return strstr(said->message, "already seen") ? YAML_FAULT_TWICE : YAML_FAULT_FORM;
     }
 }
 
+/* What a schema wants at a path; NULL: it has no such place. */
+static const cyaml_schema_value_t *value_at(const cyaml_schema_value_t *value, const char *path)
+{
+    while (*path && value) {
+        if (*path == '[') {
+            value = value->type == CYAML_SEQUENCE ? value->sequence.entry : NULL;
+            path += strcspn(path, "]");
+            path += *path == ']';
+            continue;
+        }
+        path += *path == '.';
+        const size_t length = strcspn(path, ".[");
+        const cyaml_schema_field_t *field =
+            value->type == CYAML_MAPPING ? value->mapping.fields : NULL;
+        while (field && field->key &&
+               (strlen(field->key) != length || memcmp(field->key, path, length) != 0)) {
+            field++;
+        }
+        value = field && field->key ? &field->value : NULL;
+        path += length;
+    }
+    return value;
+}
+
 static void fill_fault(struct yaml_fault *fault, cyaml_err_t error, const struct said *said,
-                       const struct yaml_lines *lines)
+                       const struct yaml_lines *lines, const cyaml_schema_value_t *schema)
 {
     const char *colon = strrchr(said->message, ':');
     const char *word = colon && colon[1] == ' ' ? colon + 2 : said->message;
     char inside[sizeof fault->path + sizeof fault->word + 2];
     size_t length;
-    fault->kind = kind_of(error, said);
+    *fault = (struct yaml_fault){.kind = kind_of(error, said)};
     snprintf(fault->path, sizeof fault->path, "%s", said->path);
     if (fault->kind == YAML_FAULT_MISSING_KEY || fault->kind == YAML_FAULT_TWICE) {
         /* The place is that of the last key, and the mapping is meant. */
@@ -121,6 +145,73 @@ static void fill_fault(struct yaml_fault *fault, cyaml_err_t error, const struct
                                                  fault->kind == YAML_FAULT_TWICE
                                              ? inside
                                              : fault->path);
+    fault->wanted = fault->kind == YAML_FAULT_NUMBER ? value_at(schema, fault->path) : NULL;
+}
+
+/* All of a text as a number in decimal digits. libcyaml reads as much as it can, and takes a
+ * leading 0 for octal. */
+static bool is_number(const char *text, bool whole)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *end;
+    if (whole) {
+        return *digits && digits[strspn(digits, "0123456789")] == '\0' &&
+               (digits[0] != '0' || !digits[1]);
+    }
+    (void)strtod(text, &end);
+    return *text && !*end && text[strspn(text, "0123456789+-.eE")] == '\0';
+}
+
+static bool is_one_of(const char *text, const cyaml_schema_value_t *value)
+{
+    for (uint32_t i = 0; i < value->enumeration.count; i++) {
+        if (strcmp(value->enumeration.strings[i].str, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether what stands at a place has the form that its schema wants; if not, fills the fault. */
+static bool fits(const struct yaml_place *place, const cyaml_schema_value_t *value,
+                 struct yaml_fault *fault)
+{
+    const enum yaml_form wanted = value->type == CYAML_MAPPING    ? YAML_FORM_KEYS
+                                  : value->type == CYAML_SEQUENCE ? YAML_FORM_LIST
+                                                                  : YAML_FORM_TEXT;
+    enum yaml_fault_kind kind = YAML_FAULT_FORM;
+    bool good = place->form == wanted;
+    if (good && place->text && (value->type == CYAML_INT || value->type == CYAML_UINT)) {
+        kind = YAML_FAULT_NUMBER;
+        good = is_number(place->text, true) && (value->type == CYAML_INT || place->text[0] != '-');
+    } else if (good && place->text && value->type == CYAML_FLOAT) {
+        kind = YAML_FAULT_NUMBER;
+        good = is_number(place->text, false);
+    } else if (good && place->text && value->type == CYAML_ENUM) {
+        kind = YAML_FAULT_WORD;
+        good = is_one_of(place->text, value);
+    }
+    if (!good) {
+        *fault = (struct yaml_fault){
+            .kind = kind, .line = place->line, .wanted = value, .form = place->form};
+        snprintf(fault->path, sizeof fault->path, "%s", place->path);
+        snprintf(fault->word, sizeof fault->word, "%s", place->text ? place->text : "");
+    }
+    return good;
+}
+
+/* What libcyaml would tell in its own words, or not at all. */
+static bool all_fit(const struct yaml_lines *lines, const cyaml_schema_value_t *schema,
+                    struct yaml_fault *fault)
+{
+    for (size_t i = 0; i < lines->places.count; i++) {
+        const struct yaml_place *place = &lines->places.items[i];
+        const cyaml_schema_value_t *value = value_at(schema, place->path);
+        if (value && !fits(place, value, fault)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_value_t *schema,
@@ -138,13 +229,16 @@ enum ssan_status yaml_load(void **data, unsigned *count, const cyaml_schema_valu
     if (status || !lines->filled) {
         return status;
     }
+    if (!all_fit(lines, schema, fault)) {
+        return ssan_fail(err, SSAN_FORMAT, fault->line, "%s", "");
+    }
     const cyaml_err_t error =
         cyaml_load_data((const uint8_t *)text, length, &how, schema, (cyaml_data_t **)data, count);
     if (error == CYAML_ERR_OOM) {
         return ssan_no_memory(err);
     }
     if (error != CYAML_OK) {
-        fill_fault(fault, error, &said, lines);
+        fill_fault(fault, error, &said, lines, schema);
         return ssan_fail(err, SSAN_FORMAT, fault->line, "%s", "");
     }
     return SSAN_OK;

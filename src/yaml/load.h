@@ -13,7 +13,8 @@ enum yaml_fault_kind {
     YAML_FAULT_TWICE,       /* `word` stands there twice */
     YAML_FAULT_EMPTY,       /* a text or a list is shorter than it may be */
     YAML_FAULT_LONG,        /* a text or a list is longer than it may be */
-    YAML_FAULT_WORD,        /* `word` is none of those that are taken, or no number */
+    YAML_FAULT_WORD,        /* `word` is none of those that are taken */
+    YAML_FAULT_NUMBER,      /* `word` is no number, or not one as it is wanted */
     YAML_FAULT_FORM         /* a text, a list or a mapping is wanted, and another stands there */
 };
 
@@ -23,6 +24,8 @@ struct yaml_fault {
     char path[256]; /* of the mapping, list or value; "" is the document */
     char word[128];
     uint32_t line;
+    const cyaml_schema_value_t *wanted; /* what belongs there; NULL: not known */
+    enum yaml_form form;                /* YAML_FAULT_FORM: what stands there, if that is known */
 };
 
 /* Loads `text` into `*data` (and `*count`, for a list; else NULL); free with yaml_unload. Nothing

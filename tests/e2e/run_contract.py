@@ -206,6 +206,19 @@ def wrong_specs():
     wrong("absent", lambda s: s["build"].update(files=["absent.h"]), "'build.files[0]'", "absent.h")
     wrong("place", lambda s: s.update(faults=[fault("f", {"exit_code": [1]}, ignore=["prog.sh:/nowhere/"])]), "'faults[0].ignore[0]'", "0 lines")
     wrong("version", lambda s: s.update(version=2), "'version'")
+    wrong("fail", lambda s: s.update(faults=[fault("f", {"exit_code": [1]}, fail=["cudaMaloc=cudaErrorMemoryAllocation"])]), "'faults[0].fail[0]'", "cudaMalloc?")
+    # What is missing is told before anything is built, and without a run too.
+    for name, change, key in (("source", lambda s: s.update(build={"sources": ["gone.cu"]}), "'build.sources[0]': gone.cu"),
+                              ("ignored", lambda s: s.update(faults=[fault("f", {"exit_code": [1]}, ignore=["gone.cu:/x/"])]), "'faults[0].ignore[0]'"),
+                              ("expected", lambda s: s["expect"].update(files=[{"output": "o", "expected": "gone.bin"}]), "'expect.files[0]': gone.bin"),
+                              ("folder", lambda s: s["build"].update(files=["sub"]), "'build.files[0]': sub")):
+        spec = copy.deepcopy(good)
+        change(spec)
+        path = contract(f"gone-{name}")
+        path.write_text(json.dumps(spec, indent=1), encoding="utf-8")
+        (path.parent / "sub").mkdir()
+        done = execute([TOOL, "contract", "--dry-run", path])
+        check(done.returncode == 65 and key in done.stderr and f"{path}:" in done.stderr and not done.stdout, str(done))
     path = contract("line")
     path.write_text("name: line\nbuild:\n  command: ['true']\nmatrix:\n  sizes: [1]\n  modus: full\n", encoding="utf-8")
     refused(path, f"{path}:6: 'matrix.modus': there is no key 'modus'")

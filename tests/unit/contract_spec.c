@@ -41,9 +41,11 @@ static void lines_and_keys(void **state)
     refused(HEAD "matrix:\n  zzzzz: 1\n",
             "x.yaml:5: 'matrix.zzzzz': there is no key 'zzzzz'; it has sizes, slots, devices, "
             "schedules, parameters, mode, repeats");
-    refused(HEAD "matrix:\n  mode: half\n", "x.yaml:5: 'matrix.mode': 'half' is not taken here");
+    refused(HEAD "matrix:\n  mode: half\n",
+            "x.yaml:5: 'matrix.mode': 'half' is not taken here; it takes full or pairwise");
     refused(HEAD "matrix:\n  repeats: many\n",
-            "x.yaml:5: 'matrix.repeats': 'many' is not taken here");
+            "x.yaml:5: 'matrix.repeats': a whole number is wanted, in digits and not negative, not "
+            "'many'");
     refused(HEAD "matrix:\n  sizes: []\n", "x.yaml:5: 'matrix.sizes': is empty");
     refused(HEAD "faults:\n- name: f\n  macros: [A]\n",
             "x.yaml:5: 'faults[0]': the key 'caught' is missing");
@@ -58,6 +60,60 @@ static void lines_and_keys(void **state)
             "x.yaml:1: 'name': 'a/b': letters, digits, '-', '_' and '.' make a name");
     refused(HEAD "run:\n  arguments: [\"{size}\"]\n",
             "x.yaml:5: 'run.arguments[0]': there is no {size} here ('{{' is a brace as it stands)");
+}
+
+/* Numbers are read whole or not at all; a form that does not fit is told in words of the contract.
+ */
+static void numbers_and_forms(void **state)
+{
+    static const struct {
+        const char *text, *message; /* a part of it; NULL: it is taken */
+    } rows[] = {
+        {"run: {timeout: 1m}", "'run.timeout': a whole number is wanted"},
+        {"run: {timeout: 0}", "'run.timeout': a number from 1 to 86400"},
+        {"run: {timeout: 1.5}", "not '1.5'"},
+        {"run: {timeout: 99999999999}", "not '99999999999'"},
+        {"run: {timeout: 60}", NULL},
+        {"run: {timeout: \"60\"}", NULL},
+        {"matrix: {repeats: 2x}", "not '2x'"},
+        {"matrix: {repeats: 0}", "'matrix.repeats': a number from 1"},
+        {"matrix: {repeats: 010}", "not '010'"},
+        {"version: \"1x\"", "'version': a whole number"},
+        {"version: 0", "'version': this streamsan reads version 1"},
+        {"expect: {values: [{key: k, equals: 1, rel: 1%}]}", "'expect.values[0].rel': a number"},
+        {"expect: {values: [{key: k, equals: 1, rel: 1e}]}", "not '1e'"},
+        {"expect: {values: [{key: k, equals: 1, rel: 1_000}]}", "not '1_000'"},
+        {"expect: {values: [{key: k, equals: 1, rel: 1e-5x}]}", "not '1e-5x'"},
+        {"expect: {values: [{key: k, equals: 1, rel: \"0,001\"}]}", "not '0,001'"},
+        {"expect: {values: [{key: k, equals: 1, rel: 1e-5, abs: .5}]}", NULL},
+        {"expect: {values: [{key: k, min: 3, max: 1}]}", "no number is at least 3 and at most 1"},
+        {"expect: {files: [{output: a, expected: b, ulp: 4k}]}", "'expect.files[0].ulp': a whole"},
+        {"expect: {files: [{output: a, expected: b, nan: allways}]}", "it takes never, equal or b"},
+        {"expect: {files: [{output: a, expected: b, type: flaot32}]}", "did you mean 'float32'?"},
+        {"expect: {files: [{output: a, expected: b, type: x}]}", "float16, bfloat16, float32"},
+        {"expect: {exit_code: [1]}", "one word or number is wanted here, not a list"},
+        {"matrix: {sizes: 3}", "'matrix.sizes': a list is wanted"},
+        {"matrix: {schedules: [random: 3]}", "'matrix.schedules[0]': one text is wanted"},
+        {"run: [a]", "'run': keys are wanted"},
+        {"faults: [{name: f, macros: [A], caught: {exit_code: 1}}]", "a list is wanted"},
+        {"faults: [{name: f, macros: [A], caught: {exit_code: [256]}}]", "from 0 to 255"},
+        {"faults: [{name: f, macros: [A], caught: {exit_code: [1], where: any}}]", "every or some"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct spec spec;
+        struct ssan_error err = {0};
+        struct strbuf text = {0};
+        strbuf_printf(&text, "%s%s\n", HEAD, rows[i].text);
+        const enum ssan_status status = parse(&spec, strbuf_text(&text), &err);
+        assert_int_equal(status, rows[i].message ? SSAN_FORMAT : SSAN_OK);
+        if (rows[i].message && !strstr(err.text, rows[i].message)) {
+            fail_msg("%s: %s", rows[i].text, err.text);
+        }
+        assert_true(!rows[i].message || strncmp(err.text, "x.yaml:4: ", 10) == 0);
+        spec_finish(&spec);
+        strbuf_finish(&text);
+    }
 }
 
 static void taken(void **state)
@@ -182,7 +238,8 @@ static void forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_and_keys), cmocka_unit_test(taken), cmocka_unit_test(no_memory),
+        cmocka_unit_test(lines_and_keys), cmocka_unit_test(numbers_and_forms),
+        cmocka_unit_test(taken),          cmocka_unit_test(no_memory),
         cmocka_unit_test(placeholders),   cmocka_unit_test(forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
