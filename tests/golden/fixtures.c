@@ -1,15 +1,13 @@
 /* Hand-made reports. `op` numbers are places in the table of operations; places are (line) of one
  * file. */
-#include "golden/fixtures.h"
+#include "golden/fixtures_parts.h"
 
 #include "support/must.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define FILE_NAME "handover.cu"
-
-static void *make(struct report *report, size_t bytes)
+void *fixtures_make(struct report *report, size_t bytes)
 {
     void *memory = arena_alloc(&report->arena, bytes);
     MUST(memory);
@@ -25,7 +23,7 @@ static struct report_op *add_op(struct report *report, const char *id, const cha
                                 enum report_op_kind kind, int stream, struct place place)
 {
     struct report_op *op = &report->ops[report->op_count++];
-    struct place *stack = make(report, sizeof *stack);
+    struct place *stack = fixtures_make(report, sizeof *stack);
     *stack = place;
     *op = (struct report_op){
         .id = id,
@@ -47,7 +45,7 @@ static struct report_op *add_op(struct report *report, const char *id, const cha
 
 static void add_window(struct report *report, struct finding *finding)
 {
-    int *window = make(report, report->op_count * sizeof *window);
+    int *window = fixtures_make(report, report->op_count * sizeof *window);
     size_t i;
     for (i = 0; i < report->op_count; i++) {
         window[i] = (int)i;
@@ -56,10 +54,10 @@ static void add_window(struct report *report, struct finding *finding)
     finding->window_count = report->op_count;
 }
 
-static struct finding *add_finding(struct report *report, const char *id, enum check check,
-                                   int first, int then)
+struct finding *fixtures_add_finding(struct report *report, const char *id, enum check check,
+                                     int first, int then)
 {
-    struct finding *finding = make(report, sizeof *finding);
+    struct finding *finding = fixtures_make(report, sizeof *finding);
     *finding = (struct finding){
         .id = id,
         .check = check,
@@ -77,11 +75,10 @@ static struct finding *add_finding(struct report *report, const char *id, enum c
     return finding;
 }
 
-/* `count` ranges of `bytes` bytes, 64 bytes apart. */
-static void add_ranges(struct report *report, struct finding *finding, int buffer, uint64_t bytes,
-                       size_t count)
+void fixtures_add_ranges(struct report *report, struct finding *finding, int buffer, uint64_t bytes,
+                         size_t count)
 {
-    struct range *items = make(report, count * sizeof *items);
+    struct range *items = fixtures_make(report, count * sizeof *items);
     size_t i;
     for (i = 0; i < count; i++) {
         items[i] = (struct range){i * 64, i * 64 + bytes};
@@ -95,12 +92,12 @@ static void begin(struct report *report)
 {
     static const char *const command[] = {"./handover", NULL};
     memset(report, 0, sizeof *report);
-    report->streams = make(report, 8 * sizeof *report->streams);
-    report->events = make(report, 8 * sizeof *report->events);
-    report->buffers = make(report, 8 * sizeof *report->buffers);
-    report->ops = make(report, 32 * sizeof *report->ops);
-    report->edges = make(report, 8 * sizeof *report->edges);
-    report->findings = make(report, 64 * sizeof *report->findings);
+    report->streams = fixtures_make(report, 8 * sizeof *report->streams);
+    report->events = fixtures_make(report, 8 * sizeof *report->events);
+    report->buffers = fixtures_make(report, 8 * sizeof *report->buffers);
+    report->ops = fixtures_make(report, 32 * sizeof *report->ops);
+    report->edges = fixtures_make(report, 8 * sizeof *report->edges);
+    report->findings = fixtures_make(report, 64 * sizeof *report->findings);
     report->run = (struct run_info){
         .command = command,
         .source = SSAN_producer_VIRTUAL_DEVICE,
@@ -187,9 +184,9 @@ static void handover_ops(struct report *report)
 
 static void handover_fix(struct report *report, struct finding *finding)
 {
-    struct source_edit *edit = make(report, sizeof *edit);
-    struct fix *fix = make(report, sizeof *fix);
-    const char **removes = make(report, sizeof *removes);
+    struct source_edit *edit = fixtures_make(report, sizeof *edit);
+    struct fix *fix = fixtures_make(report, sizeof *fix);
+    const char **removes = fixtures_make(report, sizeof *removes);
     removes[0] = finding->id;
     *edit = (struct source_edit){FILE_NAME, 34, "cudaStreamWaitEvent(consumer, ready, 0);", false};
     *fix = (struct fix){.kind = FIX_INSERT_WAIT,
@@ -208,12 +205,12 @@ void fixture_handover(struct report *report)
     struct finding *finding, *folded, **list;
     handover_tables(report);
     handover_ops(report);
-    folded = add_finding(report, "0a0b0c0d", CHECK_WAW, 1, 3);
+    folded = fixtures_add_finding(report, "0a0b0c0d", CHECK_WAW, 1, 3);
     report->finding_count--;
-    add_ranges(report, folded, 0, 16384, 1);
+    fixtures_add_ranges(report, folded, 0, 16384, 1);
     folded->first.access = folded->then.access = SSAN_access_WRITE;
-    finding = add_finding(report, "5b1f20c4", CHECK_RAW, 1, 3);
-    add_ranges(report, finding, 0, 16384, 1);
+    finding = fixtures_add_finding(report, "5b1f20c4", CHECK_RAW, 1, 3);
+    fixtures_add_ranges(report, finding, 0, 16384, 1);
     finding->first = (struct finding_side){1, SSAN_access_WRITE, &scale_line, 1, 4};
     finding->then = (struct finding_side){3, SSAN_access_READ, &add_line, 1, 4};
     finding->has_missing = true;
@@ -221,7 +218,7 @@ void fixture_handover(struct report *report)
     finding->nearest =
         (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 2, -1, -1, false, false};
     handover_fix(report, finding);
-    list = make(report, sizeof *list);
+    list = fixtures_make(report, sizeof *list);
     list[0] = folded;
     finding->folded = list;
     finding->folded_count = 1;
@@ -280,8 +277,8 @@ void fixture_host_write(struct report *report)
         ->event = 0;
     op = add_op(report, "h1.3", "H3", ROP_HOST_WRITE, -1, at("stage.cu", 52, "fill(in, round);"));
     op->dst = (struct buffer_span){1, 0, 8192};
-    finding = add_finding(report, "00c0ffee", CHECK_WAR, 0, 2);
-    add_ranges(report, finding, 1, 8192, 1);
+    finding = fixtures_add_finding(report, "00c0ffee", CHECK_WAR, 0, 2);
+    fixtures_add_ranges(report, finding, 1, 8192, 1);
     finding->first.access = SSAN_access_READ;
     finding->then.access = SSAN_access_WRITE;
     finding->has_missing = true;
@@ -290,11 +287,11 @@ void fixture_host_write(struct report *report)
     finding->count = 4;
     finding->nearest =
         (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 1, -1, -1, false, false};
-    edit = make(report, sizeof *edit);
+    edit = fixtures_make(report, sizeof *edit);
     *edit = (struct source_edit){"stage.cu", 52, "cudaEventSynchronize(sent);", false};
-    leaves = make(report, sizeof *leaves);
+    leaves = fixtures_make(report, sizeof *leaves);
     leaves[0] = "5b1f20c4";
-    fix = make(report, sizeof *fix);
+    fix = fixtures_make(report, sizeof *fix);
     *fix = (struct fix){.kind = FIX_HOST_SYNC,
                         .checked = true,
                         .partial = true,
@@ -322,15 +319,15 @@ void fixture_lifetimes(struct report *report)
     op = add_op(report, "s2.5", "C5", ROP_KERNEL, 1,
                 at("pool.cu", 75, "late<<<1, 1, 0, consumer>>>(dev);"));
     op->name = "late";
-    finding = add_finding(report, "11111111", CHECK_FREE_IN_FLIGHT, 0, 1);
-    add_ranges(report, finding, 0, 4096, 1);
+    finding = fixtures_add_finding(report, "11111111", CHECK_FREE_IN_FLIGHT, 0, 1);
+    fixtures_add_ranges(report, finding, 0, 4096, 1);
     finding->first.access = SSAN_access_READ;
     finding->then.access = SSAN_access_WRITE;
     finding->has_missing = true;
     finding->needed_seq = 4;
     add_window(report, finding);
-    finding = add_finding(report, "22222222", CHECK_USE_AFTER_FREE, 1, 2);
-    add_ranges(report, finding, 0, 4, 1);
+    finding = fixtures_add_finding(report, "22222222", CHECK_USE_AFTER_FREE, 1, 2);
+    fixtures_add_ranges(report, finding, 0, 4, 1);
     finding->first.access = SSAN_access_WRITE;
     finding->then.access = SSAN_access_READ;
 }
@@ -345,10 +342,10 @@ void fixture_advice(struct report *report)
     op->event = 0;
     op = add_op(report, "s1.1", "P1", ROP_KERNEL, 0, at("events.cu", 30, NULL));
     op->name = "scale";
-    finding = add_finding(report, "33333333", CHECK_EVENT_UNRECORDED, -1, 0);
+    finding = fixtures_add_finding(report, "33333333", CHECK_EVENT_UNRECORDED, -1, 0);
     finding->stream = 1;
     finding->event = 0;
-    finding = add_finding(report, "44444444", CHECK_PENDING_AT_EXIT, -1, 1);
+    finding = fixtures_add_finding(report, "44444444", CHECK_PENDING_AT_EXIT, -1, 1);
     finding->stream = 0;
 }
 
@@ -361,8 +358,8 @@ void fixture_errors(struct report *report)
     struct run_info *run = &report->run;
     struct report_op *op;
     handover_tables(report);
-    failures = make(report, 2 * sizeof *failures);
-    missed = make(report, sizeof *missed);
+    failures = fixtures_make(report, 2 * sizeof *failures);
+    missed = fixtures_make(report, sizeof *missed);
     *missed = (struct run_missed){"cudaFree:2=cudaErrorInvalidValue", "cudaFree", 1};
     op = add_op(report, "s1.1", "P1", ROP_KERNEL, 0, at("errors.cu", 20, "scale<<<1, 1>>>(d);"));
     op->name = "scale";
@@ -376,10 +373,11 @@ void fixture_errors(struct report *report)
     op = add_op(report, "f1.3", "f1.3", ROP_FAILED, -1, at("errors.cu", 40, NULL));
     op->call = "cudaMemcpy";
     op->error = 700;
-    add_finding(report, "55550000", CHECK_UNCHECKED_LAUNCH, -1, 1);
-    add_finding(report, "55551111", CHECK_UNCHECKED_LAUNCH, -1, 2)->severity = SEVERITY_ADVICE;
-    add_finding(report, "66660000", CHECK_LATE_ERROR, 0, 3);
-    add_finding(report, "66661111", CHECK_LATE_ERROR, -1, 3);
+    fixtures_add_finding(report, "55550000", CHECK_UNCHECKED_LAUNCH, -1, 1);
+    fixtures_add_finding(report, "55551111", CHECK_UNCHECKED_LAUNCH, -1, 2)->severity =
+        SEVERITY_ADVICE;
+    fixtures_add_finding(report, "66660000", CHECK_LATE_ERROR, 0, 3);
+    fixtures_add_finding(report, "66661111", CHECK_LATE_ERROR, -1, 3);
     failures[0] = (struct run_failure){"cudaMalloc", 2, at("errors.cu", 10, NULL), 3};
     failures[1] = (struct run_failure){"cudaLaunchKernel", 700, at("errors.cu", 20, NULL), 1};
     run->failures = failures;
@@ -395,121 +393,6 @@ void fixture_errors(struct report *report)
     run->fault_op_at = at("errors.cu", 20, NULL);
     run->fault_returned = "cudaMemcpy";
     run->fault_returned_at = at("errors.cu", 40, NULL);
-}
-
-static void set_witness(struct report *report, struct finding *finding, struct witness witness)
-{
-    struct witness *copy = make(report, sizeof *copy);
-    *copy = witness;
-    finding->witness = copy;
-}
-
-static void add_without(struct report *report)
-{
-    static const char *const ids[] = {"0000aaaa", "0000bbbb", "0000cccc", "0000dddd", "0000eeee",
-                                      "0000ffff", "1111aaaa", "1111bbbb", "1111cccc", "1111dddd"};
-    static const enum witness_kind kinds[] = {
-        WITNESS_ORDERED,  WITNESS_ALWAYS,    WITNESS_CALL,    WITNESS_INFEASIBLE, WITNESS_MISSED,
-        WITNESS_DIVERGED, WITNESS_PROCESSES, WITNESS_NO_TIME, WITNESS_FAILED,     WITNESS_NO_GATE};
-    size_t i;
-    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct finding *finding = add_finding(report, ids[i], CHECK_RAW, 1, 3);
-        add_ranges(report, finding, 0, 16384, 1);
-        finding->first.access = SSAN_access_WRITE;
-        finding->ordered_by = kinds[i] == WITNESS_ORDERED ? "R-IMPL-4" : NULL;
-        set_witness(report, finding,
-                    (struct witness){
-                        .kind = kinds[i],
-                        .detail = kinds[i] == WITNESS_INFEASIBLE
-                                      ? "s1.7 is due and was not submitted"
-                                  : kinds[i] == WITNESS_FAILED ? "out of memory"
-                                  : kinds[i] == WITNESS_NO_GATE
-                                      ? "none comes before the operation that would have to wait"
-                                      : NULL,
-                        .memory.buffer = -1});
-    }
-}
-
-/* On a GPU: the operation itself is held; another kernel before it, for a later instance. */
-static void add_gates(struct report *report)
-{
-    static const char *const replay[] = {"streamsan", "run", "--device",   "gpu", "--gate",
-                                         "s1.2:s2.1", "--",  "./handover", NULL};
-    struct witness witness = {.kind = WITNESS_SHOWN,
-                              .held = "s1.2",
-                              .held_name = "scale",
-                              .until = "s2.1",
-                              .exit = {true, false, 2, 0, 0, 0},
-                              .output = {true, 1, "mismatches=4095", "mismatches=0"},
-                              .memory.buffer = -1,
-                              .replay = replay,
-                              .reproduced = 10,
-                              .repeats = 10};
-    struct finding *finding = add_finding(report, "00003333", CHECK_RAW, 1, 3);
-    add_ranges(report, finding, 0, 16384, 1);
-    finding->first.access = SSAN_access_WRITE;
-    set_witness(report, finding, witness);
-    finding = add_finding(report, "00004444", CHECK_RAW, 1, 3);
-    add_ranges(report, finding, 0, 16384, 1);
-    finding->first.access = SSAN_access_WRITE;
-    witness.kind = WITNESS_SILENT;
-    witness.held = "s1.7";
-    witness.held_name = "prepare";
-    witness.until = "s2.3";
-    witness.exit.differs = witness.output.differs = false;
-    witness.replay = NULL;
-    set_witness(report, finding, witness);
-}
-
-void fixture_witnesses(struct report *report)
-{
-    static const char *const order[] = {"s1.1", "s2.1", "s2.2", "s1.2", "s1.3"};
-    static const char *const replay[] = {
-        "streamsan", "run",  "--schedule", "order:s1.1,s2.1,s2.2,s1.2,s1.3", "--", "./handover",
-        "--name",    "it's", NULL};
-    static const struct diagnosis_wait wait = {
-        {.file = FILE_NAME, .line = 32}, "scale", "producer"};
-    static const struct diagnosis diagnosis = {.wrong = true,
-                                               .cured = true,
-                                               .smallest = true,
-                                               .waits = &wait,
-                                               .wait_count = 1,
-                                               .tried = 4};
-    struct finding *finding;
-    fixture_handover(report);
-    finding = report->findings[0];
-    set_witness(report, finding,
-                (struct witness){.kind = WITNESS_SHOWN,
-                                 .order = order,
-                                 .order_count = 5,
-                                 .exit = {true, false, 2, 0, 0, 0},
-                                 .output = {true, 3, "mismatches\t4095", "mismatches\t0"},
-                                 .memory = {0, 1, 8190, "f32", "2", "3"},
-                                 .replay = replay,
-                                 .reproduced = 9,
-                                 .repeats = 10});
-    finding = add_finding(report, "00001111", CHECK_WAW, 1, 3);
-    add_ranges(report, finding, 0, 16384, 1);
-    finding->first.access = finding->then.access = SSAN_access_WRITE;
-    set_witness(report, finding,
-                (struct witness){.kind = WITNESS_SILENT,
-                                 .memory.buffer = -1,
-                                 .replay = replay,
-                                 .reproduced = 1,
-                                 .repeats = 1});
-    finding = add_finding(report, "00002222", CHECK_RAW, 1, 3);
-    add_ranges(report, finding, 0, 16384, 1);
-    finding->first.access = SSAN_access_WRITE;
-    set_witness(report, finding,
-                (struct witness){.kind = WITNESS_SHOWN,
-                                 .exit = {true, true, 137, 9, 0, 0},
-                                 .memory = {0, 7, 1, "f32", "nan", "3"},
-                                 .replay = replay,
-                                 .reproduced = 1,
-                                 .repeats = 1});
-    add_gates(report);
-    add_without(report);
-    report->diagnosis = &diagnosis;
 }
 
 void fixture_portability(struct report *report)
@@ -540,8 +423,8 @@ void fixture_long_names(struct report *report)
     report->buffers[0].name = name;
     report->events[0].name = name;
     finding->first.device_at = finding->then.device_at = &far_line;
-    add_ranges(report, finding, 0, 4, 40);
-    edit = make(report, sizeof *edit);
+    fixtures_add_ranges(report, finding, 0, 4, 40);
+    edit = fixtures_make(report, sizeof *edit);
     *edit = finding->fix->edits[0];
     edit->insert_before = text;
     ((struct fix *)finding->fix)->edits = edit;
