@@ -88,7 +88,7 @@ static void numbers_and_forms(void **state)
         {"expect: {values: [{key: k, equals: 1, rel: 1e-5, abs: .5}]}", NULL},
         {"expect: {values: [{key: k, min: 3, max: 1}]}", "no number is at least 3 and at most 1"},
         {"expect: {files: [{output: a, expected: b, ulp: 4k}]}", "'expect.files[0].ulp': a whole"},
-        {"expect: {files: [{output: a, expected: b, nan: allways}]}", "it takes never, equal or b"},
+        {"expect: {files: [{output: a, expected: b, nan: ever}]}", "it takes never, equal or b"},
         {"expect: {files: [{output: a, expected: b, type: flaot32}]}", "did you mean 'float32'?"},
         {"expect: {files: [{output: a, expected: b, type: x}]}", "float16, bfloat16, float32"},
         {"expect: {exit_code: [1]}", "one word or number is wanted here, not a list"},
