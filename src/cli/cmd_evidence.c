@@ -13,6 +13,21 @@
 #define SCHEMA            "streamsan-evidence-verify/1"
 #define EXIT_CODE_DIFFERS 1
 
+/* Files that were added are none of those of the manifest. */
+static void print_counts(struct strbuf *out, const struct manifest_result *result)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < result->differences.count; i++) {
+        added += result->differences.items[i].change == MANIFEST_ADDED;
+    }
+    strbuf_printf(out, "streamsan evidence: not as recorded: %zu of %zu files differ",
+                  result->differences.count - added, result->files);
+    if (added) {
+        strbuf_printf(out, ", %zu added", added);
+    }
+    strbuf_puts(out, "\n");
+}
+
 static void print_text(struct strbuf *out, const struct manifest_result *result, bool quiet)
 {
     const size_t count = result->differences.count;
@@ -23,8 +38,7 @@ static void print_text(struct strbuf *out, const struct manifest_result *result,
         strbuf_puts(out, "\n");
     }
     if (count) {
-        strbuf_printf(out, "streamsan evidence: not as recorded: %zu of %zu files differ\n", count,
-                      result->files);
+        print_counts(out, result);
     } else {
         strbuf_printf(out,
                       "streamsan evidence: as recorded: %zu files; sha256 of the manifest: %s\n",

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES         (64u << 10)
@@ -86,7 +87,9 @@ static enum ssan_status take_found(struct entries *entries, const FTSENT *found,
     default:
         break;
     }
-    struct entry entry = {.path = arena_strdup(arena, found->fts_path + base),
+    /* fts puts no second slash behind a folder that ends in one */
+    const char *path = found->fts_path + base;
+    struct entry entry = {.path = arena_strdup(arena, path + strspn(path, "/")),
                           .plain = found->fts_info == FTS_F};
     if (!entry.path) {
         return ssan_no_memory(err);
@@ -104,13 +107,14 @@ static enum ssan_status walk(struct entries *entries, const char *folder, struct
     char *paths[] = {(char *)folder, NULL};
     enum ssan_status status = SSAN_OK;
     const FTSENT *found;
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    /* the folder itself may be named by a link, nothing in it may be one */
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
     if (!tree) {
         return file_fail(err, errno, "can't read", folder);
     }
     errno = 0;
     while (status == SSAN_OK && (found = fts_read(tree))) {
-        status = take_found(entries, found, strlen(folder) + 1, arena, err);
+        status = take_found(entries, found, strlen(folder), arena, err);
         errno = 0;
     }
     if (status == SSAN_OK && errno) {
@@ -232,9 +236,12 @@ static enum ssan_status read_lines(struct entries *entries, const char *folder,
 {
     struct strbuf path = {0}, text = {0};
     struct ssan_error inner = {0};
+    struct stat info;
     strbuf_printf(&path, "%s/" MANIFEST_NAME, folder);
+    const bool plain = lstat(strbuf_text(&path), &info) != 0 || S_ISREG(info.st_mode);
     enum ssan_status status =
         path.failed ? ssan_no_memory(err)
+        : !plain    ? ssan_fail(&inner, SSAN_FORMAT, 0, MANIFEST_NAME " is no plain file")
                     : file_read(&text, strbuf_text(&path), MANIFEST_BYTES_MOST, &inner);
     if (status && !path.failed) {
         status = access(folder, F_OK) != 0

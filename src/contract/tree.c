@@ -97,13 +97,15 @@ static enum ssan_status copy_bytes(int from, const char *from_path, int to, cons
 enum ssan_status tree_copy(const char *from, const char *to, struct ssan_error *err)
 {
     struct stat info;
-    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    /* nobody need have the other end of a pipe open */
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (in < 0 || fstat(in, &info) != 0 || !S_ISREG(info.st_mode)) {
-        const int error = in < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        const int error = in < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
         if (in >= 0) {
             close(in);
         }
-        return file_fail(err, error, "can't read", from);
+        return error ? file_fail(err, error, "can't read", from)
+                     : ssan_fail(err, SSAN_IO, 0, "can't read %.200s: it is no plain file", from);
     }
     const int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0777);
     enum ssan_status status;

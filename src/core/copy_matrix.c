@@ -4,6 +4,8 @@
 
 #include "core/order.h"
 
+#include <string.h>
+
 /* Up to here the guide calls copies from the host to the device asynchronous to the host. */
 #define SMALL_COPY_BYTES 65536u
 
@@ -82,4 +84,12 @@ uint64_t copy_matrix_bytes(const struct ssan_ev_op *event)
 {
     uint64_t rows = event->height ? event->height : 1;
     return event->width > UINT64_MAX / rows ? UINT64_MAX : event->width * rows;
+}
+
+bool copy_matrix_names_devices(const struct ssan_ev_op *event)
+{
+    static const char end[] = "Peer"; /* cudaMemcpyPeer, cuMemcpy3DPeer; other calls end in Async */
+    const size_t length = sizeof end - 1;
+    return event->call.length >= length && event->form == SSAN_form_SYNC &&
+           memcmp(event->call.ptr + event->call.length - length, end, length) == 0;
 }

@@ -1,7 +1,8 @@
 /* The copy matrix and the memset rules: what the return of a copy or memset tells the host
  * (docs/model.md, rows C1 to A7, R-COPY-18, R-COPY-19).
  *
- * Pure functions of the memory kinds of both ends, never of the call's name (R-COPY-1). Any thread.
+ * Pure functions of the memory kinds of both ends. Of the call's name only what R-COPY-14 says of
+ * calls that name devices; no row depends on it (R-COPY-1). Any thread.
  */
 #ifndef SSAN_CORE_COPY_MATRIX_H
 #define SSAN_CORE_COPY_MATRIX_H
@@ -30,5 +31,8 @@ struct copy_effect {
 struct copy_effect copy_matrix_effect(const struct copy_shape *shape, bool documented);
 /* shape.bytes of a copy or memset event; UINT64_MAX where it would overflow. */
 uint64_t copy_matrix_bytes(const struct ssan_ev_op *event);
+/* Whether the copy is by a synchronous call that names the devices of both ends: such a copy acts
+ * in their legacy streams also where they are one device and another one is current (R-COPY-14). */
+bool copy_matrix_names_devices(const struct ssan_ev_op *event);
 
 #endif

@@ -232,13 +232,13 @@ static bool is_used(const struct history *history, const char *word)
     return false;
 }
 
-static const char *new_name(struct fix_job *job)
+const char *fix_new_name(struct fix_job *job, const char *base, uint32_t *given)
 {
     for (;;) {
         struct strbuf text = {0};
-        strbuf_puts(&text, "ssan_ready");
-        if (++job->maker->new_events > 1) {
-            strbuf_printf(&text, "%u", job->maker->new_events);
+        strbuf_puts(&text, base);
+        if (++*given > 1) {
+            strbuf_printf(&text, "%u", *given);
         }
         const char *name = fix_keep(job, &text);
         if (!name || !is_used(job->history, name)) {
@@ -270,14 +270,14 @@ static size_t declaring_call(const struct fix_job *job, size_t fallback)
 }
 
 /* A new event, recorded before the place of `record_call` and waited for before c. Where their
- * devices differ that place is c's own, whose device is known. */
+ * devices may differ that place is c's own. */
 static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t record_call)
 {
     struct proposal *proposal = record_call == HISTORY_NONE ? NULL : fix_begin(job, kind);
     if (!proposal) {
         return;
     }
-    const char *name = new_name(job);
+    const char *name = fix_new_name(job, "ssan_ready", &job->maker->new_events), *device = NULL;
     const size_t declaring = declaring_call(job, record_call);
     const bool switches = job->apart && (declaring == record_call || fix_is_default(job));
     struct strbuf declare = {0}, create = {0}, record = {0}, wait = {0};
@@ -290,18 +290,17 @@ static void propose_new_event(struct fix_job *job, enum fix_kind kind, size_t re
     words_wait(&wait, &here, c_stream(job, proposal), name);
     fix_insert(job, proposal, declaring, fix_keep(job, &declare));
     if (switches && declaring == record_call) {
-        fix_set_device(job, proposal, job->p->stream, record_call);
+        device = fix_enter_device(job, proposal, record_call);
     }
     if (create.length > 0) {
         fix_insert(job, proposal, declaring, fix_keep(job, &create));
     }
     if (switches && declaring != record_call) {
-        fix_set_device(job, proposal, job->p->stream, record_call);
+        device = fix_enter_device(job, proposal, record_call);
     }
     fix_insert(job, proposal, record_call, fix_keep(job, &record));
     if (switches) {
-        fix_set_device(job, proposal, job->c->stream, record_call);
-        proposal->borrowed |= !fix_knows_current(job); /* another one may have been current */
+        fix_leave_device(job, proposal, device, record_call);
     }
     fix_insert(job, proposal, job->c_call, fix_keep(job, &wait));
     proposal->borrowed |=
@@ -426,11 +425,6 @@ static void leave_out_broken(struct fix_job *job)
     job->count = kept;
 }
 
-static int device_of(const struct history *history, const struct hist_item *item)
-{
-    return history_device(history, history->streams.items[item->stream].context);
-}
-
 size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,
                    struct proposal proposals[FIX_PROPOSALS], bool *failed)
 {
@@ -455,7 +449,7 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
     job.c = pair->then_item == HISTORY_NONE ? NULL : &history->items.items[pair->then_item];
     job.p_call = history_call_at(history, job.p->position);
     job.c_call = history_call_at(history, job.c ? job.c->position : pair->hazard->then.position);
-    job.apart = job.c ? device_of(history, job.p) != device_of(history, job.c) : maker->devices > 1;
+    job.apart = fix_is_apart(&job);
     if (miss->known && job.c_call < history->calls.count &&
         check_info(pair->hazard->check)->family != FAMILY_MISUSE &&
         pair->hazard->check != CHECK_EVENT_RACE && pair->hazard->check != CHECK_SUBMIT_RACE) {

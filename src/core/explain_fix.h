@@ -28,7 +28,7 @@ struct change {
     uint32_t record_call; /* CHANGE_WAIT_NEW: before which call's place the new event is recorded */
 };
 
-#define PROPOSAL_EDITS   6
+#define PROPOSAL_EDITS   8
 #define PROPOSAL_CHANGES 4
 
 struct proposal {
@@ -49,6 +49,7 @@ struct fix_maker {
     struct arena *arena; /* of the edits' texts */
     uint32_t devices;    /* of the run */
     uint32_t new_events; /* names given so far */
+    uint32_t new_devices;
 };
 
 /* Fills `proposals` with fixes for the pair, the one to prefer first, and returns how many; *failed

@@ -23,15 +23,19 @@ void fix_join_event(struct fix_job *job, uint32_t record)
 
 void fix_join_stream(struct fix_job *job)
 {
-    struct proposal *proposal =
-        job->apart && fix_is_default(job) ? NULL : fix_begin(job, FIX_HOST_SYNC);
+    struct proposal *proposal = fix_begin(job, FIX_HOST_SYNC);
     if (!proposal) {
         return;
     }
     struct strbuf text = {0};
     const struct place place = fix_call_place(job, job->c_call);
+    const bool switches = job->apart && fix_is_default(job);
+    const char *device = switches ? fix_enter_device(job, proposal, job->c_call) : NULL;
     words_join_stream(&text, &place, fix_p_stream(job, proposal, job->c_call));
     fix_insert(job, proposal, job->c_call, fix_keep(job, &text));
+    if (switches) {
+        fix_leave_device(job, proposal, device, job->c_call);
+    }
     fix_change(proposal, (struct change){.kind = CHANGE_JOIN_STREAM,
                                          .call = (uint32_t)job->c_call,
                                          .from = job->p_index});

@@ -15,7 +15,7 @@ struct fix_job {
     const struct hist_item *p, *c; /* c NULL: the host */
     uint32_t p_index, c_index;
     size_t p_call, c_call; /* into history->calls */
-    bool apart;            /* the device of P is not the current one at c, as far as is known */
+    bool apart;            /* the device of P may not be the current one at c */
     struct proposal *out;
     size_t count;
     bool failed;
@@ -25,6 +25,8 @@ struct fix_job {
 const char *fix_keep(struct fix_job *job, struct strbuf *text);
 /* Where a call of the history stands. */
 struct place fix_call_place(const struct fix_job *job, size_t call);
+/* A name that no known source text has, `base` or with a number behind it; `given` counts them. */
+const char *fix_new_name(struct fix_job *job, const char *base, uint32_t *given);
 /* A new proposal; NULL when there are enough. */
 struct proposal *fix_begin(struct fix_job *job, enum fix_kind kind);
 /* Statements before the line of a call; nothing where that is unknown. */
@@ -44,14 +46,17 @@ const char *fix_p_stream(struct fix_job *job, struct proposal *proposal, size_t 
 /* explain_fix_device.c. Whether P is a default stream, whose handle means another one where another
  * device is current. */
 bool fix_is_default(const struct fix_job *job);
-/* A statement that makes the device of a stream the current one. */
-void fix_set_device(struct fix_job *job, struct proposal *proposal, uint32_t stream, size_t before);
+/* Whether the current device at c may not be that of P. */
+bool fix_is_apart(const struct fix_job *job);
+/* Statements that make the device of P the current one; the variable that keeps the one before it,
+ * NULL: that is known to be the device of C. */
+const char *fix_enter_device(struct fix_job *job, struct proposal *proposal, size_t before);
+/* ... and that one the current one again. */
+void fix_leave_device(struct fix_job *job, struct proposal *proposal, const char *variable,
+                      size_t before);
 /* Whether the event that is waited for can be recorded where P's stream is named by its handle: it
  * must be of P's device (R-EVENT-7). */
 bool fix_is_event_of_p(const struct fix_job *job, uint32_t wait);
-/* Whether the current device at c is that of C: so it is for launches, and where the call names the
- * default stream (R-STREAM-15). */
-bool fix_knows_current(const struct fix_job *job);
 
 /* explain_fix_join.c: the host waits for what it joins before c. */
 void fix_join_event(struct fix_job *job, uint32_t record);

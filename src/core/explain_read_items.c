@@ -66,7 +66,7 @@ static bool note_peer(struct reader_state *state, const struct ssan_ev_op *ev, u
     }
     const struct hist_alloc *to = &history->allocs.items[dst], *from = &history->allocs.items[src];
     if (to->memory != SSAN_memory_DEVICE || from->memory != SSAN_memory_DEVICE ||
-        to->context == from->context) {
+        (to->context == from->context && !copy_matrix_names_devices(ev))) {
         return true;
     }
     return VEC_PUSH(&history->peers, (struct hist_peer){index, {to->context, from->context}});

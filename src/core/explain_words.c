@@ -64,6 +64,27 @@ void words_set_device(struct strbuf *out, const struct place *place, int device)
     }
 }
 
+void words_declare_device(struct strbuf *out, const struct place *place, const char *variable)
+{
+    if (!is_python(place)) {
+        strbuf_printf(out, "int %s;", variable);
+    }
+}
+
+void words_get_device(struct strbuf *out, const struct place *place, const char *variable)
+{
+    if (!is_python(place)) {
+        strbuf_printf(out, "cudaGetDevice(&%s);", variable);
+    }
+}
+
+void words_restore_device(struct strbuf *out, const struct place *place, const char *variable)
+{
+    if (!is_python(place)) {
+        strbuf_printf(out, "cudaSetDevice(%s);", variable);
+    }
+}
+
 void words_join_device(struct strbuf *out, const struct place *place)
 {
     strbuf_puts(out, is_python(place) ? "torch.cuda.synchronize()" : "cudaDeviceSynchronize();");

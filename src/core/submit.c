@@ -79,19 +79,20 @@ static bool note_submitter(struct engine *engine, struct stream_facts *facts, st
                     (struct submitter){.thread = actor->thread, .actor = actor_ref(actor)});
 }
 
-/* R-COPY-14, R-COPY-15: a copy between two devices is a legacy action in the contexts of both where
- * it stands in a legacy stream, and an item of its own stream alone elsewhere. */
+/* R-COPY-14, R-COPY-15: a copy between two devices, or by a call that names them, is a legacy
+ * action in the contexts of both where it stands in a legacy stream, and an item of its own stream
+ * alone elsewhere. */
 static void find_barriers(const struct engine *engine, const struct ssan_ev_op *event,
                           const struct stream *stream, struct item *item)
 {
     uint32_t dst = copies_context(engine, event->dst), src = copies_context(engine, event->src);
     bool legacy = stream->flavour == SSAN_stream_flavour_LEGACY;
-    if (dst == 0 || src == 0 || dst == src ||
+    if (dst == 0 || src == 0 || (dst == src && !copy_matrix_names_devices(event)) ||
         (!legacy && !order_broken(&engine->order, ORDER_R_COPY_15))) {
         return;
     }
     item->barriers[0] = legacy && dst == stream->context ? 0 : dst;
-    item->barriers[1] = legacy && src == stream->context ? 0 : src;
+    item->barriers[1] = src == dst || (legacy && src == stream->context) ? 0 : src;
 }
 
 /* The op's own words for the call in progress (matrix 4.3). */

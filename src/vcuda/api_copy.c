@@ -10,6 +10,8 @@
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 
+#include <string.h>
+
 /* When the call comes back to its caller. */
 enum returns {
     AT_ONCE,
@@ -204,10 +206,13 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
 }
 
 /* A copy between two devices counts as an item of both their legacy streams when it stands in a
- * legacy stream, and of its own stream alone elsewhere (R-COPY-14, R-COPY-15). */
-static uint32_t barriers_of(const struct stream *stream, uint32_t dst, uint32_t src)
+ * legacy stream, and of its own stream alone elsewhere (R-COPY-14, R-COPY-15). cudaMemcpyPeer is an
+ * item of the devices that it names, also where both are the same. */
+static uint32_t barriers_of(const struct call *call, const struct stream *stream, uint32_t dst,
+                            uint32_t src)
 {
-    if (dst == src || stream->flavour != SSAN_stream_flavour_LEGACY) {
+    const bool acts = dst != src || strcmp(call->name, "cudaMemcpyPeer") == 0;
+    if (!acts || stream->flavour != SSAN_stream_flavour_LEGACY) {
         return 0;
     }
     return (1u << dst | 1u << src) & ~(1u << stream->ordinal);
@@ -252,7 +257,7 @@ cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMe
     }
     op->transfer = *copy;
     if (dst == SSAN_memory_DEVICE && src == SSAN_memory_DEVICE) {
-        op->barriers = barriers_of(stream, dst_ordinal, src_ordinal);
+        op->barriers = barriers_of(call, stream, dst_ordinal, src_ordinal);
     }
     return submit(call, op, form, row_of(form, dst, src));
 }

@@ -144,6 +144,44 @@ def every_byte_of_the_manifest():
         verify(folder, 65)
 
 
+def other_names_of_the_folder():
+    """The folder is the same however it is named; its manifest is a plain file in it, and nothing else is waited for."""
+    folder = pathlib.Path(WORK.name) / "named"
+    path = contract("named-contract", matrix={"sizes": ["1"]})
+    check(execute([TOOL, "contract", "--evidence", folder, path]).returncode == 0, "contract")
+    link = pathlib.Path(WORK.name) / "named-link"
+    link.symlink_to(folder.name)
+    names = [folder, f"{folder}/", f"{folder}//", f"{folder}/.", f"{folder}/./", link, f"{link}/", f"{folder.parent}/./{folder.name}"]
+    for name in names:
+        verify(name, 0)
+    (folder / "new").write_bytes(b"")
+    count = verified_json(folder)["files"]
+    for name in names:
+        verify(name, 1, "added new", f"streamsan evidence: not as recorded: 0 of {count} files differ, 1 added")
+    (folder / "new").unlink()
+    manifest = folder / "MANIFEST.sha256"
+    away = pathlib.Path(WORK.name) / "MANIFEST-away"
+    manifest.rename(away)
+    for make in (lambda: manifest.symlink_to(away), lambda: os.mkfifo(manifest), manifest.mkdir):
+        make()
+        check("no plain file" in verify(folder, 65).stderr, "a manifest that is no plain file")
+        (manifest.rmdir if manifest.is_dir() else manifest.unlink)()
+    away.rename(manifest)
+    source = folder / "sources/prog.sh"
+    data = source.read_bytes()
+    for make in (lambda: os.mkfifo(source), lambda: source.symlink_to(away)):
+        source.unlink()
+        make()
+        verify(folder, 1, "changed sources/prog.sh")
+        source.unlink()
+        source.write_bytes(data)
+    verify(folder, 0)
+    piped = contract("piped", build={"sources": ["pipe.cu"]}, matrix={"sizes": ["1"]})
+    os.mkfifo(piped.parent / "pipe.cu")
+    done = execute([TOOL, "contract", piped])
+    check(done.returncode in (65, 67) and "no plain file" in done.stderr, str(done))
+
+
 def nothing_half_claimed():
     path = contract("claims", matrix={"sizes": ["1"]})
     full = pathlib.Path(WORK.name) / "claims-full"
@@ -209,7 +247,7 @@ def files_reach_the_program():
 
 def main():
     tally = Tally("evidence")
-    for function in (evidence, every_byte_counts, every_byte_of_the_manifest, nothing_half_claimed, full_disk, files_reach_the_program):
+    for function in (evidence, every_byte_counts, every_byte_of_the_manifest, other_names_of_the_folder, nothing_half_claimed, full_disk, files_reach_the_program):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())
 

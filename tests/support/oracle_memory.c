@@ -3,6 +3,8 @@
 #include "support/must.h"
 #include "support/oracle_state.h"
 
+#include <string.h>
+
 /* The allocation that holds an address at a place of the trace; NULL: none, pageable. */
 static const struct oracle_alloc *alloc_at(const struct oracle *oracle, uint64_t address,
                                            uint64_t position)
@@ -34,6 +36,19 @@ enum ssan_memory oracle_memory_at(const struct oracle *oracle, const struct ssan
     return half ? SSAN_memory_PAGEABLE : at->alloc.memory;
 }
 
+/* cudaMemcpyPeer and its kin act on the devices that they name, be they one (R-COPY-14). */
+static bool names_devices(const struct ssan_ev_op *op)
+{
+    static const char *const calls[] = {"cudaMemcpyPeer", "cudaMemcpy3DPeer", "cuMemcpyPeer",
+                                        "cuMemcpy3DPeer"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        found |= op->call.length == strlen(calls[i]) &&
+                 memcmp(op->call.ptr, calls[i], op->call.length) == 0;
+    }
+    return found;
+}
+
 void oracle_find_acts(const struct oracle *oracle, struct oracle_op *op)
 {
     const struct oracle_alloc *dst = alloc_at(oracle, op->op.dst, op->position);
@@ -41,7 +56,7 @@ void oracle_find_acts(const struct oracle *oracle, struct oracle_op *op)
     bool legacy = oracle->streams.items[op->op.stream - 1].flavour == SSAN_stream_flavour_LEGACY;
     bool between = dst && src && dst->alloc.memory == SSAN_memory_DEVICE &&
                    src->alloc.memory == SSAN_memory_DEVICE &&
-                   dst->alloc.context != src->alloc.context;
+                   (dst->alloc.context != src->alloc.context || names_devices(&op->op));
     if (op->op.kind == SSAN_op_kind_COPY && legacy && between) {
         op->acts[0] = dst->alloc.context;
         op->acts[1] = src->alloc.context;
