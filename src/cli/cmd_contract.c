@@ -269,7 +269,7 @@ static enum ssan_status print_result(const struct setting *setting, struct ssan_
         contract_print_summary(&text, &setting->result);
         strbuf_puts(&text, "\n");
     } else {
-        contract_print_text(&text, &setting->result, options->verbose);
+        contract_print_text(&text, &setting->result, options->verbose, options->evidence != NULL);
     }
     const enum ssan_status status = output_write(options->output, STDOUT_FILENO, &text, err);
     strbuf_finish(&text);

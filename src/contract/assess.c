@@ -4,13 +4,10 @@
  * looked at. */
 #include "contract/assess.h"
 
-#include "base/file.h"
+#include "contract/said.h"
 
 #include <string.h>
-
-#define FIRST_LINE_BYTES (64u << 10)
-#define STDERR_BYTES     (16u << 20)
-#define SHOWN_LINE       300
+#include <unistd.h>
 
 /* One run while it is judged. */
 struct judged {
@@ -18,62 +15,9 @@ struct judged {
     const struct plan_run *run;
     const char *folder; /* its whole path */
     struct seen seen;
+    bool absent; /* the file that was looked for last */
     struct ssan_error *err;
 };
-
-/* The first line that compilers, linkers and programs mark as an error; the first one, if none is.
- */
-static const char *telling_line(const char *text)
-{
-    static const char *const marks[] = {"error: ", "undefined reference", "cannot find "};
-    const char *first = text + strspn(text, "\n");
-    for (const char *at = first; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        size_t length = strcspn(at, "\n");
-        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-            if (memmem(at, length, marks[i], strlen(marks[i]))) {
-                return at;
-            }
-        }
-    }
-    return first;
-}
-
-void assess_first_line(struct strbuf *out, const char *folder, const char *file)
-{
-    struct strbuf path = {0}, text = {0};
-    strbuf_printf(&path, "%s/%s", folder, file);
-    (void)file_read(&text, strbuf_text(&path), FIRST_LINE_BYTES, NULL); /* or as much as fits */
-    const char *line = telling_line(strbuf_text(&text));
-    strbuf_add_printable(out, line, strcspn(line, "\n"), SHOWN_LINE);
-    strbuf_finish(&path);
-    strbuf_finish(&text);
-}
-
-/* The last line of the run's standard error that `streamsan` wrote: the verdict, or in front of it
- * what it had to say; "" if there is none. */
-static void tool_line(struct strbuf *out, const char *folder, bool verdict)
-{
-    static const char mark[] = "streamsan: ";
-    static const char *const verdicts[] = {"clean: ", "errors: ", "incomplete: "};
-    struct strbuf path = {0}, text = {0};
-    const char *found = NULL;
-    strbuf_printf(&path, "%s/stderr", folder);
-    (void)file_read(&text, strbuf_text(&path), STDERR_BYTES, NULL);
-    for (const char *at = strbuf_text(&text); *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        if (strncmp(at, mark, sizeof mark - 1) == 0) {
-            bool is = false;
-            for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-                is |= strncmp(at + sizeof mark - 1, verdicts[i], strlen(verdicts[i])) == 0;
-            }
-            found = is == verdict ? at + sizeof mark - 1 : found;
-        }
-    }
-    if (found) {
-        strbuf_add_printable(out, found, strcspn(found, "\n"), SHOWN_LINE);
-    }
-    strbuf_finish(&path);
-    strbuf_finish(&text);
-}
 
 /* The result with a text, which is taken. */
 static enum ssan_status settle(const struct judging *judging, struct run_result *result,
@@ -162,6 +106,7 @@ static enum ssan_status check_file(struct judged *judged, const struct spec_file
         how.output = (char *)output;
         how.expected = (char *)expected;
         strbuf_printf(&from, "%s/%s", judged->folder, output);
+        judged->absent = access(strbuf_text(&from), F_OK) != 0;
         strbuf_printf(&to, "%s/sources/%s", judged->judging->options->work, expected);
         if (!seen_file(strbuf_text(&from), strbuf_text(&to), &how, broken, &one)) {
             *good = false;
@@ -220,7 +165,7 @@ static enum ssan_status judge_right(struct judged *judged, struct run_result *re
         return settle(judged->judging, result, broken ? RUN_NONE : RUN_WRONG, &why, judged->err);
     }
     if (!judged->seen.complete && expect->verdict == SPEC_CLEAN) {
-        tool_line(&why, judged->folder, true);
+        said_by_tool(&why, judged->folder, true);
         return settle(judged->judging, result, RUN_NONE, &why, judged->err);
     }
     strbuf_puts(&why, judged->seen.verdict);
@@ -282,10 +227,12 @@ static enum ssan_status caught_by_results(struct judged *judged, const struct sp
         bool good = true;
         if (is_listed(&caught->values, expect->values[i].key)) {
             status = check_value(judged, &expect->values[i], by, &good);
-            if (status == SSAN_OK && good) {
+            const bool there = seen_has(&judged->seen, expect->values[i].key);
+            if (status == SSAN_OK && (good || !there)) {
                 *all = false;
                 begin_reason(missed);
-                strbuf_printf(missed, "%s is right", expect->values[i].key);
+                strbuf_printf(missed, "%s is %s", expect->values[i].key,
+                              there ? "right" : "not printed, so it is not wrong");
             }
         }
     }
@@ -293,13 +240,57 @@ static enum ssan_status caught_by_results(struct judged *judged, const struct sp
         bool good = true;
         if (is_listed(&caught->files, expect->files[i].output)) {
             status = check_file(judged, &expect->files[i], by, &good, &broken);
-            if (status == SSAN_OK && (good || broken)) {
+            if (status == SSAN_OK && (good || broken || judged->absent)) {
                 *all = false;
                 begin_reason(missed);
                 strbuf_printf(missed, "%s is %s", expect->files[i].output,
-                              broken ? "compared with what can't be read" : "right");
+                              broken           ? "compared with what can't be read"
+                              : judged->absent ? "not written, so it is not wrong"
+                                               : "right");
             }
         }
+    }
+    return status;
+}
+
+/* The lines that the output must have for the fault, and have not or have. */
+static enum ssan_status caught_by_lines(struct judged *judged, const struct spec_caught *caught,
+                                        struct strbuf *by, struct strbuf *missed, bool *all)
+{
+    struct strbuf patterns = {0};
+    bool fit = true;
+    const enum ssan_status status = check_patterns(judged, &caught->stdout_lines, &patterns, &fit);
+    begin_reason(fit ? by : missed);
+    strbuf_puts(fit ? by : missed, fit ? "its output" : strbuf_text(&patterns));
+    strbuf_finish(&patterns);
+    *all &= fit;
+    return status;
+}
+
+/* Whether a run that has ended shows what `caught` says; by what, or what it does not show. A crash
+ * leaves what it has not come to: that is not wrong, unless its exit code is one that is named. */
+static enum ssan_status see_fault(struct judged *judged, const struct spec_caught *caught,
+                                  struct strbuf *by, struct strbuf *missed, bool *all)
+{
+    enum ssan_status status = SSAN_OK;
+    *all = !caught->timeout;
+    strbuf_puts(missed, caught->timeout ? "it ended in time" : "");
+    if (caught->finding.count) {
+        *all &= caught_by_finding(judged, caught, by, missed);
+    }
+    if (caught->exit_code.count) {
+        *all &= caught_by_code(judged, caught, by, missed);
+    } else if (judged->seen.crashed &&
+               (caught->values.count || caught->files.count || caught->stdout_lines.count)) {
+        *all = false;
+        begin_reason(missed);
+        strbuf_printf(missed, "it crashed (exit code %d), which shows no wrong result",
+                      judged->seen.code);
+        return SSAN_OK;
+    }
+    status = caught_by_results(judged, caught, by, missed, all);
+    if (status == SSAN_OK && caught->stdout_lines.count) {
+        status = caught_by_lines(judged, caught, by, missed, all);
     }
     return status;
 }
@@ -309,42 +300,54 @@ static enum ssan_status judge_fault(struct judged *judged, struct run_result *re
 {
     const struct spec_caught *caught =
         &judged->judging->spec->contract->faults[judged->run->fault].caught;
-    struct strbuf by = {0}, missed = {0}, patterns = {0};
-    bool all = true, fit = true;
-    if (caught->finding.count) {
-        all &= caught_by_finding(judged, caught, &by, &missed);
-    }
-    if (caught->exit_code.count) {
-        all &= caught_by_code(judged, caught, &by, &missed);
-    }
-    enum ssan_status status = caught_by_results(judged, caught, &by, &missed, &all);
-    if (status == SSAN_OK) {
-        status = check_patterns(judged, &caught->stdout_lines, &patterns, &fit);
-    }
-    if (caught->stdout_lines.count) {
-        begin_reason(fit ? &by : &missed);
-        strbuf_puts(fit ? &by : &missed, fit ? "its output" : strbuf_text(&patterns));
-    }
-    strbuf_finish(&patterns);
-    if (status) {
-        strbuf_finish(&by);
-        strbuf_finish(&missed);
-        return status;
-    }
-    all &= fit;
-    if (!all) { /* such as a call that never came, or a line that holds none */
+    struct strbuf by = {0}, missed = {0};
+    bool all;
+    enum ssan_status status = see_fault(judged, caught, &by, &missed, &all);
+    if (status == SSAN_OK && !all) { /* such as a call that never came, or a line that holds none */
         struct strbuf hint = {0};
-        tool_line(&hint, judged->folder, false);
+        said_by_tool(&hint, judged->folder, false);
         if (hint.length) {
             strbuf_printf(&missed, " (%s)", strbuf_text(&hint));
         }
         strbuf_finish(&hint);
     }
-    status = settle(judged->judging, result, all ? RUN_CAUGHT : RUN_MISSED, all ? &by : &missed,
-                    judged->err);
+    if (status == SSAN_OK) {
+        status = settle(judged->judging, result, all ? RUN_CAUGHT : RUN_MISSED, all ? &by : &missed,
+                        judged->err);
+    }
     strbuf_finish(&by);
     strbuf_finish(&missed);
     return status;
+}
+
+/* Which faults a right run without one would pass for: what catches them shows nothing. */
+static enum ssan_status compare_with_faults(struct judged *judged)
+{
+    const struct spec_contract *contract = judged->judging->spec->contract;
+    struct ssan_error *const err = judged->err;
+    enum ssan_status status = SSAN_OK;
+    for (unsigned i = 0; i < contract->faults_count && status == SSAN_OK; i++) {
+        struct fault_result *fault = &judged->judging->faults[i];
+        struct strbuf by = {0}, missed = {0};
+        bool all = false;
+        judged->err = NULL;
+        status = see_fault(judged, &contract->faults[i].caught, &by, &missed, &all);
+        judged->err = err;
+        if (status == SSAN_FORMAT) { /* a value that only runs of the fault have */
+            status = SSAN_OK;
+        } else if (status == SSAN_OK && all && !fault->alike) {
+            struct strbuf text = {0};
+            strbuf_printf(&text, "shows nothing: a run without the fault has that too (%s%s%s)",
+                          judged->run->label, judged->run->label[0] ? ": " : "", strbuf_text(&by));
+            fault->alike =
+                text.failed ? NULL : arena_strdup(judged->judging->arena, strbuf_text(&text));
+            strbuf_finish(&text);
+            status = fault->alike ? SSAN_OK : SSAN_NO_MEMORY;
+        }
+        strbuf_finish(&by);
+        strbuf_finish(&missed);
+    }
+    return status == SSAN_NO_MEMORY ? ssan_no_memory(err) : status;
 }
 
 /* The ids of the findings, in the arena as these are; NULL when out of memory. */
@@ -372,7 +375,7 @@ static bool tell_no_run(const struct pool_job *job, const char *folder, struct s
         strbuf_puts(why, "it was ended from outside");
     } else if (job->code == 64 || job->code == 65 || job->code == 69 || job->code == 70 ||
                job->code == 126 || job->code == 127) {
-        assess_first_line(why, folder, "stderr");
+        said_first_line(why, folder, "stderr");
         strbuf_printf(why, "%s(exit code %d)", why->length ? " " : "", job->code);
     }
     return why->length > 0;
@@ -384,8 +387,7 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
     struct strbuf why = {0};
     struct ssan_error inner = {0};
     const struct judging *judging = judged->judging;
-    const enum ssan_status status =
-        seen_read(&judged->seen, judged->folder, judging->arena, &inner);
+    enum ssan_status status = seen_read(&judged->seen, judged->folder, judging->arena, &inner);
     if (status == SSAN_NO_MEMORY) {
         return ssan_no_memory(judged->err);
     }
@@ -406,7 +408,21 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
         strbuf_printf(&why, "the schedule can't be followed: %s", judged->seen.lost);
         return settle(judging, result, RUN_NONE, &why, judged->err);
     }
-    return judged->run->fault < 0 ? judge_right(judged, result) : judge_fault(judged, result);
+    if (judged->run->fault < 0) {
+        status = judge_right(judged, result);
+        if (status == SSAN_OK && result->state == RUN_RIGHT) {
+            status = compare_with_faults(judged);
+        }
+    } else {
+        status = judge_fault(judged, result);
+    }
+    if (status == SSAN_OK && (result->state == RUN_WRONG || result->state == RUN_MISSED)) {
+        said_last_lines(&why, strbuf_text(&judged->seen.output), 2);
+        result->printed =
+            why.length && !why.failed ? arena_strdup(judging->arena, strbuf_text(&why)) : NULL;
+        strbuf_finish(&why);
+    }
+    return status;
 }
 
 enum ssan_status assess_run(const struct judging *judging, const struct plan_run *run,
@@ -422,6 +438,10 @@ enum ssan_status assess_run(const struct judging *judging, const struct plan_run
         (struct run_result){.state = RUN_NONE, .code = -1, .seconds = job->seconds, .done = true};
     if (folder.failed) {
         status = ssan_no_memory(err);
+    } else if (job->timed_out && run->fault >= 0 &&
+               judging->spec->contract->faults[run->fault].caught.timeout) {
+        (void)tell_no_run(job, judged.folder, &why);
+        status = settle(judging, result, RUN_CAUGHT, &why, err);
     } else if ((!job->started || job->timed_out || job->interrupted) &&
                tell_no_run(job, judged.folder, &why)) {
         status = settle(judging, result, RUN_NONE, &why, err);

@@ -9,7 +9,8 @@ struct judging {
     const struct contract_options *options;
     const struct contract_plan *plan;
     const struct spec *spec;
-    struct arena *arena; /* of the result's texts */
+    struct arena *arena;         /* of the result's texts */
+    struct fault_result *faults; /* whose `alike` is filled in; as the contract's */
 };
 
 /* Fills in the result of a run from the end of its process and the files in its folder.
@@ -17,9 +18,5 @@ struct judging {
 enum ssan_status assess_run(const struct judging *judging, const struct plan_run *run,
                             const struct pool_job *job, struct run_result *result,
                             struct ssan_error *err);
-
-/* The first line of a file of the work folder that holds something, without control characters; ""
- * if there is none. */
-void assess_first_line(struct strbuf *out, const char *folder, const char *file);
 
 #endif

@@ -7,6 +7,7 @@
 #include "contract/tree.h"
 #include "contract/assess.h"
 #include "contract/pool.h"
+#include "contract/said.h"
 
 #include "base/elapsed.h"
 #include "base/mem.h"
@@ -111,7 +112,7 @@ static void take_build(void *self, struct pool_job *job)
     } else if (job->code) {
         const char *folder = whole_path(carrying, build->folder);
         strbuf_puts(&why, "the build failed: ");
-        assess_first_line(&why, folder ? folder : "", "stderr");
+        said_first_line(&why, folder ? folder : "", "stderr");
     }
     if (why.length) {
         result->why = why.failed ? NULL : arena_strdup(&carrying->result->arena, strbuf_text(&why));
@@ -216,9 +217,13 @@ static void sum_fault(struct contract_result *result, size_t index)
     struct fault_result *sum = &result->faults[index];
     const char *caught = NULL, *missed = NULL, *none = NULL;
     for (size_t i = 0; i < result->plan->runs.count; i++) {
-        const struct run_result *run = &result->runs[i];
+        struct run_result *run = &result->runs[i];
         if (result->plan->runs.items[i].fault != (int)index) {
             continue;
+        }
+        if (run->state == RUN_CAUGHT && sum->alike) {
+            run->state = RUN_MISSED;
+            run->why = sum->alike;
         }
         sum->runs++;
         sum->caught += run->state == RUN_CAUGHT;
@@ -271,6 +276,7 @@ static enum ssan_status make_tables(struct carrying *carrying)
     result->runs = mem_zalloc(runs + 1, sizeof *result->runs);
     result->faults = mem_zalloc((size_t)faults + 1, sizeof *result->faults);
     carrying->jobs = mem_zalloc((builds > runs ? builds : runs) + 1, sizeof *carrying->jobs);
+    carrying->judging.faults = result->faults;
     carrying->all = builds + runs;
     for (size_t i = 0; result->runs && i < runs; i++) {
         result->runs[i] =
@@ -289,7 +295,7 @@ enum ssan_status contract_run(struct contract_result *result, const struct spec 
     *result = (struct contract_result){.spec = spec, .plan = plan};
     struct carrying carrying = {.result = result,
                                 .options = options,
-                                .judging = {options, plan, spec, &result->arena},
+                                .judging = {options, plan, spec, &result->arena, NULL},
                                 .err = err};
     clock_gettime(CLOCK_MONOTONIC, &begun);
     enum ssan_status status = tree_fill(options, spec, plan, err);

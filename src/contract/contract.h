@@ -22,7 +22,8 @@ struct build_result {
 struct run_result {
     enum run_state state;
     const char *why; /* what is wrong, by what it was caught, or why it did not run; never NULL */
-    const char *verdict;      /* of streamsan; NULL: none */
+    const char *printed; /* the end of its output, where it is not as it should be; NULL: none */
+    const char *verdict; /* of streamsan; NULL: none */
     const char *const *rules; /* ids of its error findings, NULL behind the last; NULL: none */
     int code;                 /* of the program; -1: unknown */
     double seconds;
@@ -32,7 +33,8 @@ struct run_result {
 struct fault_result {
     enum run_state state; /* RUN_CAUGHT, RUN_MISSED or RUN_NONE */
     unsigned runs, caught, none;
-    const char *why; /* of the first run that tells */
+    const char *alike; /* how a right run without the fault fulfils `caught` too; NULL: none does */
+    const char *why;   /* of the first run that tells */
 };
 
 struct contract_result {
@@ -72,9 +74,10 @@ const char *run_state_word(enum run_state state);
 
 /* The line of the end: "holds: 12 runs right, 5 faults caught in 20 runs". */
 void contract_print_summary(struct strbuf *out, const struct contract_result *result);
-/* The table, and that line as the last. `verbose`: every run, else those that are not as they
- * should be. */
-void contract_print_text(struct strbuf *out, const struct contract_result *result, bool verbose);
+/* The table, and that line as the last. `kept`: the folders of runs are, and are named. `verbose`:
+ * every run, else those that are not as they should be. */
+void contract_print_text(struct strbuf *out, const struct contract_result *result, bool verbose,
+                         bool kept);
 /* docs/contract.schema.json. False when out of memory. */
 bool contract_print_json(struct strbuf *out, const struct contract_result *result);
 

@@ -16,18 +16,27 @@ static void column(struct strbuf *out, size_t at)
 }
 
 static void print_run(struct strbuf *out, const struct plan_run *run,
-                      const struct run_result *result)
+                      const struct run_result *result, bool kept)
 {
     strbuf_printf(out, "  %s", run_state_word(result->state));
     column(out, COLUMN_STATE);
     strbuf_printf(out, "%s", run->label[0] ? run->label : "the run");
-    strbuf_printf(out, ": %s (%s)\n", result->why, run->folder);
+    strbuf_printf(out, ": %s", result->why);
+    if (kept) {
+        strbuf_printf(out, " (%s)", run->folder);
+    }
+    strbuf_puts(out, "\n");
+    if (result->printed) {
+        strbuf_puts(out, "  ");
+        strbuf_pad_to(out, COLUMN_STATE);
+        strbuf_printf(out, "printed: %s\n", result->printed);
+    }
 }
 
 /* Runs with this fault, or without one: those that are not as they should be, of those that were
  * not run for one reason the first; or all. */
 static void print_runs(struct strbuf *out, const struct contract_result *result, int fault,
-                       bool verbose, enum run_state well)
+                       bool verbose, enum run_state well, bool kept)
 {
     unsigned left = 0, printed = 0, same = 0;
     const char *reason = NULL;
@@ -47,7 +56,7 @@ static void print_runs(struct strbuf *out, const struct contract_result *result,
             continue;
         }
         printed++;
-        print_run(out, run, one);
+        print_run(out, run, one, kept);
     }
     if (same) {
         strbuf_printf(out, "  ... and %u more for the same reason as the first one not run\n",
@@ -90,7 +99,7 @@ static void print_axes(struct strbuf *out, const struct matrix *matrix)
 }
 
 static void print_fault(struct strbuf *out, const struct contract_result *result, unsigned index,
-                        bool verbose)
+                        bool verbose, bool kept)
 {
     const struct spec_fault *fault = &result->spec->contract->faults[index];
     const struct fault_result *sum = &result->faults[index];
@@ -104,7 +113,7 @@ static void print_fault(struct strbuf *out, const struct contract_result *result
     column(out, COLUMN_WHY);
     strbuf_printf(out, "%s\n", sum->why);
     if (verbose || sum->state != RUN_CAUGHT) {
-        print_runs(out, result, (int)index, verbose, RUN_CAUGHT);
+        print_runs(out, result, (int)index, verbose, RUN_CAUGHT, kept);
     }
 }
 
@@ -144,7 +153,8 @@ void contract_print_summary(struct strbuf *out, const struct contract_result *re
     strbuf_printf(out, "; %.1f s", result->seconds);
 }
 
-void contract_print_text(struct strbuf *out, const struct contract_result *result, bool verbose)
+void contract_print_text(struct strbuf *out, const struct contract_result *result, bool verbose,
+                         bool kept)
 {
     const struct spec_contract *contract = result->spec->contract;
     strbuf_printf(out, "contract %s%s%s\n", contract->name, contract->about ? ": " : "",
@@ -152,9 +162,12 @@ void contract_print_text(struct strbuf *out, const struct contract_result *resul
     print_axes(out, &result->plan->matrices.items[0]);
     strbuf_printf(out, "%u of %u runs right\n", result->right,
                   result->right + result->wrong + result->none);
-    print_runs(out, result, -1, verbose, RUN_RIGHT);
+    print_runs(out, result, -1, verbose, RUN_RIGHT, kept);
     for (unsigned i = 0; i < contract->faults_count; i++) {
-        print_fault(out, result, i, verbose);
+        print_fault(out, result, i, verbose, kept);
+    }
+    if (!kept && result->state != CONTRACT_HOLDS && !result->caught_signal) {
+        strbuf_puts(out, "nothing of this is kept; --evidence FOLDER keeps what the runs left\n");
     }
     strbuf_puts(out, "streamsan contract: ");
     contract_print_summary(out, result);

@@ -105,6 +105,7 @@ static enum ssan_status take_report(struct seen *seen, const json_t *report, str
     seen->code = json_is_integer(code)     ? (int)json_integer_value(code)
                  : json_is_integer(signal) ? 128 + (int)json_integer_value(signal)
                                            : -1;
+    seen->crashed = json_is_integer(signal);
     seen->lost = kept(arena, json_string_value(json_object_get(run, "infeasible")), &good);
     return good && add_findings(seen, report, arena) ? SSAN_OK : ssan_no_memory(err);
 }
@@ -200,17 +201,30 @@ static bool is_key_byte(char byte)
     return byte && forms_is_key(text);
 }
 
+/* The word behind the next KEY= of an output; NULL: there is none. */
+static const char *next_word(const char *begin, const char *at, const char *key)
+{
+    const size_t length = strlen(key);
+    while ((at = strstr(at, key))) {
+        if (at[length] == '=' && (at == begin || !is_key_byte(at[-1]))) {
+            return at + length + 1;
+        }
+        at += length;
+    }
+    return NULL;
+}
+
+bool seen_has(const struct seen *seen, const char *key)
+{
+    const char *begin = strbuf_text(&seen->output);
+    return next_word(begin, begin, key) != NULL;
+}
+
 bool seen_value(const struct seen *seen, const struct seen_value *value, struct strbuf *why)
 {
-    const char *begin = strbuf_text(&seen->output), *at = begin;
-    const size_t length = strlen(value->key);
+    const char *begin = strbuf_text(&seen->output), *word = begin;
     unsigned found = 0;
-    while ((at = strstr(at, value->key))) {
-        const char *word = at + length + 1;
-        if (at[length] != '=' || (at > begin && is_key_byte(at[-1]))) {
-            at += length;
-            continue;
-        }
+    while ((word = next_word(begin, word, value->key))) {
         const size_t width = strcspn(word, " \t\r\n,;)]}");
         struct strbuf one = {0};
         strbuf_add(&one, word, width);
@@ -221,7 +235,6 @@ bool seen_value(const struct seen *seen, const struct seen_value *value, struct 
         if (!good) {
             return false;
         }
-        at = word;
     }
     if (!found) {
         strbuf_printf(why, "the output holds no %s=", value->key);

@@ -14,10 +14,10 @@ struct seen_finding {
 
 /* All texts lie in `arena`. */
 struct seen {
-    int code;            /* of the program itself */
-    const char *verdict; /* "clean", "errors", "incomplete" */
-    const char *lost;    /* why the run can't be judged as asked; NULL: it can */
-    bool complete;
+    int code;               /* of the program itself */
+    const char *verdict;    /* "clean", "errors", "incomplete" */
+    const char *lost;       /* why the run can't be judged as asked; NULL: it can */
+    bool complete, crashed; /* crashed: a signal ended it */
     VEC(struct seen_finding) errors;
     struct strbuf output; /* the program's standard output */
 };
@@ -37,6 +37,8 @@ struct seen_value {
     const char *key, *equals, *min, *max;
     double abs, rel;
 };
+/* Whether the output holds a value of that key. */
+bool seen_has(const struct seen *seen, const char *key);
 bool seen_value(const struct seen *seen, const struct seen_value *value, struct strbuf *why);
 
 /* Compares the file of a run with what it must hold; both are paths. `*broken` when the latter

@@ -80,6 +80,10 @@ static void tell_word(struct strbuf *out, const struct yaml_fault *fault)
     const char *words[SPEC_KEYS_MOST];
     size_t count = 0;
     strbuf_printf(out, "'%s' is not taken here", fault->word);
+    if (fault->wanted && fault->wanted->type == CYAML_BOOL) {
+        strbuf_puts(out, "; it takes true or false");
+        return;
+    }
     while (fault->wanted && count < fault->wanted->enumeration.count && count < SPEC_KEYS_MOST) {
         words[count] = fault->wanted->enumeration.strings[count].str;
         strbuf_printf(out, "%s%s",

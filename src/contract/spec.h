@@ -96,6 +96,7 @@ struct spec_caught {
     struct spec_list values;       /* keys of expect.values, each of which is wrong */
     struct spec_list files;        /* outputs of expect.files, each of which is wrong */
     struct spec_list stdout_lines; /* as in `expect` */
+    bool timeout;                  /* it does not end in time; nothing else is given then */
     enum spec_where where;         /* in every configuration, or in one at least */
 };
 

@@ -262,12 +262,18 @@ static enum ssan_status check_caught(const struct spec_checking *checking, unsig
     const struct spec_caught *caught = &checking->spec->contract->faults[index].caught;
     char path[SPEC_PATH_ROOM], inside[SPEC_PATH_ROOM];
     snprintf(path, sizeof path, "faults[%u].caught", index);
-    if (!caught->finding.count && !caught->exit_code.count && !caught->values.count &&
-        !caught->files.count && !caught->stdout_lines.count) {
+    const bool seen = caught->finding.count || caught->exit_code.count || caught->values.count ||
+                      caught->files.count || caught->stdout_lines.count;
+    if (caught->timeout && seen) {
+        return SPEC_FAIL(
+            checking, path,
+            "'timeout' stands alone: what is killed leaves no whole result to look at");
+    }
+    if (!seen && !caught->timeout) {
         return SPEC_FAIL(
             checking, path,
             "it must say by what the fault is caught: finding, exit_code, values, files, "
-            "stdout");
+            "stdout, timeout");
     }
     for (unsigned i = 0; i < caught->exit_code.count; i++) {
         const int code = caught->exit_code.items[i];

@@ -114,6 +114,7 @@ static const cyaml_schema_field_t caught_fields[] = {
     SOME_TEXTS("values", struct spec_caught, values),
     SOME_TEXTS("files", struct spec_caught, files),
     SOME_TEXTS("stdout", struct spec_caught, stdout_lines),
+    CYAML_FIELD_BOOL("timeout", CYAML_FLAG_OPTIONAL, struct spec_caught, timeout),
     CYAML_FIELD_ENUM("where", FLAG_WORD, struct spec_caught, where, wheres, 2),
     CYAML_FIELD_END};
 

@@ -187,6 +187,9 @@ static bool fits(const struct yaml_place *place, const cyaml_schema_value_t *val
     } else if (good && place->text && value->type == CYAML_FLOAT) {
         kind = YAML_FAULT_NUMBER;
         good = is_number(place->text, false);
+    } else if (good && place->text && value->type == CYAML_BOOL) {
+        kind = YAML_FAULT_WORD;
+        good = strcmp(place->text, "true") == 0 || strcmp(place->text, "false") == 0;
     } else if (good && place->text && value->type == CYAML_ENUM) {
         kind = YAML_FAULT_WORD;
         good = is_one_of(place->text, value);

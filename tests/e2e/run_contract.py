@@ -55,11 +55,10 @@ def template():
     """What --template prints holds for the program that it speaks of."""
     folder = pathlib.Path(WORK.name) / "template"
     folder.mkdir()
-    source = (ROOT / "examples/handover/handover.cu").read_text(encoding="utf-8").replace("argc > 1 ? std::atoi(argv[1]) : 4096", "COUNT")
-    (folder / "handover.cu").write_text(source, encoding="utf-8")
+    shutil.copy(ROOT / "examples/handover/handover.cu", folder)
     done = execute([TOOL, "contract", "--template"])
     (folder / "contract.yaml").write_text(done.stdout.replace("[1, 257, 4096, 4097]", "[257]"), encoding="utf-8")
-    result, _ = carry_out(folder / "contract.yaml", env=precompiled.environment(TOOL, "-g", "-O2", "-DCOUNT=1"))
+    result, _ = carry_out(folder / "contract.yaml", env=precompiled.environment(TOOL, "-g", "-O2"))
     check(result["state"] == "holds" and result["summary"]["faults_caught"] == 3, str(result))
 
 
@@ -118,7 +117,7 @@ def faults():
     check(result["faults"][0]["caught"] == 2 and "size=5, and 0 is right" in result["faults"][0]["why"], str(result["faults"]))
     for name, caught, sizes, code in (("missed", {"values": ["size"]}, ["0"], 66), ("one-missed", {"values": ["size"]}, ["5", "0"], 66),
                                       ("some", {"values": ["size"], "where": "some"}, ["5", "0"], 0), ("none", {"values": ["size"], "where": "some"}, ["0", "0"], 66),
-                                      ("both", {"values": ["size"], "exit_code": [1]}, ["5"], 66), ("code", {"exit_code": [2, 0]}, ["5"], 0),
+                                      ("both", {"values": ["size"], "exit_code": [1]}, ["5"], 66), ("code", {"exit_code": [2, 0]}, ["5"], 66),
                                       ("found", {"finding": ["SSAN-RAW"]}, ["5"], 66), ("said", {"stdout": ["^size=5"]}, ["5"], 0)):
         file = contract(f"fault-{name}", matrix={"sizes": ["0"]}, expect={"verdict": "any", "values": [{"key": "size", "equals": "0"}]},
                         faults=[fault("planted", caught, sizes=sizes)])
@@ -129,6 +128,37 @@ def faults():
     none = contract("no-fault", matrix={})
     none.write_text(none.read_text(encoding="utf-8").replace("{size}", "1"), encoding="utf-8")
     check("no fault is planted" in execute([TOOL, "contract", "-q", none]).stdout, "a contract without a fault says so")
+
+
+def caught_by_what_is_shown():
+    """What a run without the fault has too, a crash, and a value that is not printed show nothing of a fault."""
+    bad = 'case $1 in crash) kill -SEGV $$;; silent) exit 0;; wrong) value=3; status=7;; hang) sleep 30;; esac\n'
+
+    def one(name, caught, size, code, text, where="why", **parts):
+        file = contract(f"shown-{name}", matrix={"sizes": ["0"]}, **{"expect": {"verdict": "any", "values": [{"key": "mismatches", "equals": "0"}],
+                        "files": [{"output": "out.bin", "expected": "right.bin", "type": "u8"}]}, "run": {"arguments": ["{size}"], "environment": ["write=a"]}, **parts},
+                        faults=[fault("planted", caught, sizes=[size])])
+        script = file.parent / "prog.sh"
+        script.write_text(script.read_text(encoding="utf-8").replace("\n", "\n" + bad, 1), encoding="utf-8")
+        (file.parent / "right.bin").write_bytes(b"a")
+        result, _ = carry_out(file, code=code)
+        check(text in result["faults"][0][where], f"{name}: {result['faults']}")
+        return file
+
+    one("same-code", {"exit_code": [0]}, "wrong2", 66, "a run without the fault has that too")
+    one("same-line", {"stdout": ["ok$"]}, "wrong", 66, "a run without the fault has that too")
+    one("other-line", {"stdout": ["mismatches=3 ok$"]}, "wrong", 0, "its output")
+    one("value", {"values": ["mismatches"]}, "wrong", 0, "mismatches=3")
+    one("silent", {"values": ["mismatches"]}, "silent", 66, "not printed")
+    one("no-file", {"files": ["out.bin"]}, "silent", 66, "not written")
+    one("crash", {"values": ["mismatches"]}, "crash", 66, "crashed (exit code 139)")
+    one("crash-line", {"stdout": [".*"]}, "crash", 66, "crashed")
+    one("crash-code", {"exit_code": [139]}, "crash", 0, "exit code 139")
+    hang = {"arguments": ["{size}"], "environment": ["write=a"], "timeout": 1}
+    one("hang", {"timeout": True}, "hang", 0, "did not end within 1 s", run=hang)
+    file = one("no-hang", {"timeout": True}, "wrong", 66, "it ended in time", run=hang)
+    text = execute([TOOL, "contract", file]).stdout
+    check("printed: size=wrong mismatches=3 ok" in text and "runs/0" not in text and "--evidence FOLDER" in text, text)
 
 
 def parts_that_do_not_run():
@@ -349,7 +379,7 @@ def main():
     tally = Tally("contract")
     for example in ("handover", "slots", *(("dflash",) if wants_all() else ())):
         tally.case(f"shipped {example}", shipped, example)
-    for function in (template, same_reason_once, libraries_come_last, holds_and_breaks, values, files, faults, parts_that_do_not_run, environment_is_its_own,
+    for function in (template, same_reason_once, libraries_come_last, holds_and_breaks, values, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
                      matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())

@@ -27,7 +27,10 @@ static const char tool[] =
     "\"then\":{\"op\":\"s1.1\"},\"folded\":[]}'\n"
     "verdict=clean\n"
     "[ -z \"$FAULT\" ] || verdict=errors\n"
-    "echo \"{\\\"run\\\":{\\\"exit\\\":{\\\"code\\\":0,\\\"signal\\\":null},\\\"complete\\\":true,"
+    "code=0\n"
+    "case \" $* \" in *\" -q \"*) code=3;; esac\n"
+    "echo "
+    "\"{\\\"run\\\":{\\\"exit\\\":{\\\"code\\\":$code,\\\"signal\\\":null},\\\"complete\\\":true,"
     "\\\"infeasible\\\":null},\\\"operations\\\":[],\\\"findings\\\":[$finding],"
     "\\\"summary\\\":{\\\"verdict\\\":\\\"$verdict\\\"}}\" >report.json\n"
     "echo mismatches=0\n";
@@ -39,12 +42,12 @@ static char spec_path[TEMPORARY_ROOM + 64];
 static const char spec_holds[] =
     "name: n\nbuild: {command: [cp, ../contract.yaml, \"{program}\"]}\nmatrix: {sizes: [1, 2]}\n"
     "expect: {values: [{key: mismatches, equals: 0}]}\n"
-    "faults:\n- {name: f, options: [-q], caught: {exit_code: [0]}}\n";
+    "faults:\n- {name: f, options: [-q], caught: {exit_code: [3]}}\n";
 static const char spec_broken[] =
     "name: n\nbuild: {command: [cp, ../contract.yaml, \"{program}\"]}\nmatrix: {sizes: [1, 2]}\n"
     "run: {environment: [\"FAULT=1\"]}\n"
     "expect: {values: [{key: mismatches, equals: 0}]}\n"
-    "faults:\n- {name: f, options: [-q], caught: {exit_code: [3]}}\n";
+    "faults:\n- {name: f, options: [-q], caught: {exit_code: [4]}}\n";
 
 /* Carries it out in a new folder; `*printed` is the result as JSON, "" when there is none. */
 static enum ssan_status carry_out(const char *text, enum contract_state *state,
@@ -72,7 +75,7 @@ static enum ssan_status carry_out(const char *text, enum contract_state *state,
         if (!contract_print_json(printed, &result)) {
             status = SSAN_NO_MEMORY;
         }
-        contract_print_text(printed, &result, true);
+        contract_print_text(printed, &result, true, true);
     }
     contract_result_finish(&result);
     contract_plan_finish(&plan);
