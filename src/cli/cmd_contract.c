@@ -289,6 +289,31 @@ static int exit_code(enum contract_state state)
     return EXIT_CODE_INCOMPLETE;
 }
 
+/* Values that are varied and stand in no text: all runs of them are alike. */
+static void note_unused(const struct setting *setting)
+{
+    const struct spec_over *over = &setting->spec.contract->matrix.over;
+    char path[64];
+    for (unsigned i = 0; i < 2 + over->parameters_count; i++) {
+        const struct spec_list *values = i == 0   ? &over->sizes
+                                         : i == 1 ? &over->slots
+                                                  : &over->parameters[i - 2].values;
+        const char *name = i == 0 ? "size" : i == 1 ? "slots" : over->parameters[i - 2].name;
+        snprintf(path, sizeof path,
+                 i == 0   ? "matrix.sizes"
+                 : i == 1 ? "matrix.slots"
+                          : "matrix.parameters[%u]",
+                 i - 2);
+        if (values->count && !spec_uses(&setting->spec, name)) {
+            fprintf(stderr,
+                    "streamsan contract: %s:%u: '%s': no text holds {%s}: its values change "
+                    "nothing\n",
+                    setting->path, (unsigned)yaml_lines_find(&setting->spec.lines, path), path,
+                    name);
+        }
+    }
+}
+
 /* From the file to a plan. */
 static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
 {
@@ -314,6 +339,7 @@ static enum ssan_status prepare(struct setting *setting, struct ssan_error *err)
         status = contract_plan_fill(&setting->plan, &setting->spec, &setting->plan_options, err);
     }
     if (status == SSAN_OK) {
+        note_unused(setting);
         status = tree_check(&setting->plan_options, &setting->spec, &setting->plan, err);
     }
     return status == SSAN_OK ? output_probe(setting->options->output, err) : status;

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUILD_TIMEOUT_S 600
 
@@ -96,6 +97,29 @@ static void tell_progress(struct carrying *carrying, const char *what)
     }
 }
 
+/* A header that lies beside the contract or a source, but is not copied with them. */
+static void tell_header(const struct carrying *carrying, struct strbuf *why)
+{
+    const struct spec_list *sources = &carrying->result->spec->contract->build.sources;
+    struct strbuf header = {0};
+    said_missing_header(&header, strbuf_text(why));
+    for (unsigned i = 0; header.length && i <= sources->count; i++) {
+        const char *source = i ? sources->items[i - 1] : "";
+        const char *slash = strrchr(source, '/');
+        const int width = slash ? (int)(slash - source) + 1 : 0;
+        struct strbuf path = {0};
+        strbuf_printf(&path, "%s/%.*s%s", carrying->options->plan->folder, width, source,
+                      strbuf_text(&header));
+        const bool there = !path.failed && access(strbuf_text(&path), R_OK) == 0;
+        strbuf_finish(&path);
+        if (there) {
+            strbuf_printf(why, "; add %.*s%s to build.files", width, source, strbuf_text(&header));
+            break;
+        }
+    }
+    strbuf_finish(&header);
+}
+
 /* A build has ended. */
 static void take_build(void *self, struct pool_job *job)
 {
@@ -113,6 +137,7 @@ static void take_build(void *self, struct pool_job *job)
         const char *folder = whole_path(carrying, build->folder);
         strbuf_puts(&why, "the build failed: ");
         said_first_line(&why, folder ? folder : "", "stderr");
+        tell_header(carrying, &why);
     }
     if (why.length) {
         result->why = why.failed ? NULL : arena_strdup(&carrying->result->arena, strbuf_text(&why));

@@ -160,20 +160,35 @@ static const struct spec_fault *fault_of(const struct making *making)
     return making->run->fault < 0 ? NULL : &making->spec->contract->faults[making->run->fault];
 }
 
+/* The macros of the build and of the fault, a -D word each. */
+static enum ssan_status add_macros(struct words *words, const struct making *making)
+{
+    const struct spec_list *macros = &making->spec->contract->build.macros;
+    const struct spec_fault *fault = fault_of(making);
+    const enum ssan_status status = add_list(words, making, "build.macros", macros, "-D");
+    char path[64];
+    snprintf(path, sizeof path, "faults[%d].macros", making->run->fault);
+    return status || !fault ? status : add_list(words, making, path, &fault->macros, "-D");
+}
+
 /* The command that makes the program; `output` is where. */
 static enum ssan_status write_build(const struct making *making, bool gpu, const char *output,
                                     struct command_line *command)
 {
     const struct spec_build *build = &making->spec->contract->build;
     const struct plan_options *options = making->options;
-    const struct spec_fault *fault = fault_of(making);
     const bool own = build->command.count > 0;
     struct words words = {.failed = false};
-    char path[64];
+    bool placed = false; /* the macros */
     enum ssan_status status = SSAN_OK;
-    if (own) {
-        status = add_list(&words, making, "build.command", &build->command, NULL);
-    } else if (gpu) {
+    for (unsigned i = 0; i < build->command.count && status == SSAN_OK; i++) {
+        const struct spec_list word = {build->command.items + i, 1};
+        const bool here = strcmp(word.items[0], "{macros}") == 0;
+        placed |= here;
+        status = here ? add_macros(&words, making)
+                      : add_list(&words, making, "build.command", &word, NULL);
+    }
+    if (!own && gpu) {
         add(&words, options->nvcc);
         add(&words, "-lineinfo");
         if (options->include) {
@@ -182,17 +197,13 @@ static enum ssan_status write_build(const struct making *making, bool gpu, const
         if (options->library) {
             add_printed(&words, making->plan, "-L%s", options->library);
         }
-    } else {
+    } else if (!own) {
         add(&words, options->tool);
         add(&words, "cc");
         add(&words, "-g");
     }
-    if (status == SSAN_OK) {
-        status = add_list(&words, making, "build.macros", &build->macros, "-D");
-    }
-    if (status == SSAN_OK && fault) {
-        snprintf(path, sizeof path, "faults[%d].macros", making->run->fault);
-        status = add_list(&words, making, path, &fault->macros, "-D");
+    if (status == SSAN_OK && !placed) {
+        status = add_macros(&words, making);
     }
     if (status == SSAN_OK && !own) {
         add(&words, "-o");

@@ -163,8 +163,16 @@ void contract_print_text(struct strbuf *out, const struct contract_result *resul
     strbuf_printf(out, "%u of %u runs right\n", result->right,
                   result->right + result->wrong + result->none);
     print_runs(out, result, -1, verbose, RUN_RIGHT, kept);
+    unsigned not_run = 0;
     for (unsigned i = 0; i < contract->faults_count; i++) {
-        print_fault(out, result, i, verbose, kept);
+        if (result->caught_signal && result->faults[i].state == RUN_NONE && !verbose) {
+            not_run++;
+        } else {
+            print_fault(out, result, i, verbose, kept);
+        }
+    }
+    if (not_run) {
+        strbuf_printf(out, "%u of %u faults not run\n", not_run, contract->faults_count);
     }
     if (!kept && result->state != CONTRACT_HOLDS && !result->caught_signal) {
         strbuf_puts(out, "nothing of this is kept; --evidence FOLDER keeps what the runs left\n");

@@ -61,6 +61,18 @@ void said_by_tool(struct strbuf *out, const char *folder, bool verdict)
     strbuf_finish(&text);
 }
 
+void said_missing_header(struct strbuf *out, const char *line)
+{
+    static const char mark[] = "fatal error: ";
+    const char *name = strstr(line, mark);
+    name = name ? name + sizeof mark - 1 : "";
+    if (name[0] == '\'' && strstr(name, "' file not found")) { /* clang */
+        strbuf_add(out, name + 1, (size_t)(strstr(name, "' file not found") - name) - 1);
+    } else if (strstr(name, ": No such file")) { /* gcc, which nvcc calls */
+        strbuf_add(out, name, (size_t)(strstr(name, ": No such file") - name));
+    }
+}
+
 void said_last_lines(struct strbuf *out, const char *text, unsigned count)
 {
     size_t end = strlen(text);

@@ -13,6 +13,9 @@ void said_first_line(struct strbuf *out, const char *folder, const char *file);
  * what it had to say; "" if there is none. */
 void said_by_tool(struct strbuf *out, const char *folder, bool verdict);
 
+/* The header that a compiler's line says it has not found, as the source names it; "": none. */
+void said_missing_header(struct strbuf *out, const char *line);
+
 /* The last lines of a text, "one | two"; "" if it is empty. */
 void said_last_lines(struct strbuf *out, const char *text, unsigned count);
 

@@ -141,6 +141,9 @@ enum ssan_status spec_blame(struct ssan_error *err, const struct spec *spec, con
                             const char *path, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Whether a text of the contract holds a value's name in braces; true when out of memory. */
+bool spec_uses(const struct spec *spec, const char *name);
+
 /* The texts that `contract --template` and `--print-schema` print. */
 extern const char spec_template_text[];
 extern const char spec_schema_text[];

@@ -73,7 +73,7 @@ static enum ssan_status check_build(const struct spec_checking *checking,
         {"build.files", &build->files, known, spec_text_below},
         {"build.options", &build->options, known, spec_text_any},
         {"build.macros", &build->macros, known, spec_text_macro},
-        {"build.command", &build->command, &with_program, spec_text_any},
+        {"build.command", &build->command, &with_program, spec_text_command},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == SSAN_OK; i++) {
         status =

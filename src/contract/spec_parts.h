@@ -45,6 +45,7 @@ bool spec_text_is_own_name(const char *name);
 typedef enum ssan_status spec_text_check(const struct spec_checking *checking, const char *path,
                                          const char *text, const struct spec_known *known);
 spec_text_check spec_text_any;         /* any text */
+spec_text_check spec_text_command;     /* any text, or "{macros}" */
 spec_text_check spec_text_pattern;     /* an extended regular expression */
 spec_text_check spec_text_number;      /* a finite number */
 spec_text_check spec_text_below;       /* a file below the folder of the contract */

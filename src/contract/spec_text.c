@@ -17,12 +17,13 @@ static bool is_word(const char *word, const char *name, size_t length)
 }
 
 /* The place of a name that is no parameter's, OWN_COUNT: there is none. */
-enum own { OWN_SIZE, OWN_SLOTS, OWN_PROGRAM, OWN_DEVICE, OWN_COUNT = 8 };
+enum own { OWN_SIZE, OWN_SLOTS, OWN_PROGRAM, OWN_MACROS, OWN_DEVICE, OWN_COUNT = 9 };
 static enum own find_own(const char *name, size_t length)
 {
     static const char *const words[OWN_COUNT] = {[OWN_SIZE] = "size",
                                                  [OWN_SLOTS] = "slots",
                                                  [OWN_PROGRAM] = "program",
+                                                 [OWN_MACROS] = "macros",
                                                  [OWN_DEVICE] = "device",
                                                  "schedule",
                                                  "repeat",
@@ -49,6 +50,8 @@ static bool is_known(const struct spec_known *known, const char *name, size_t le
         return known->over->slots.count || (known->fault && known->fault->slots.count);
     case OWN_PROGRAM:
         return known->program;
+    case OWN_MACROS: /* a word of its own, spec_text_command */
+        return false;
     case OWN_COUNT:
         break;
     default:
@@ -88,6 +91,26 @@ enum ssan_status spec_text_any(const struct spec_checking *checking, const char 
     const enum ssan_status status = expand_known(checking, path, text, known, &out);
     strbuf_finish(&out);
     return status;
+}
+
+enum ssan_status spec_text_command(const struct spec_checking *checking, const char *path,
+                                   const char *text, const struct spec_known *known)
+{
+    return strcmp(text, "{macros}") == 0 ? SSAN_OK : spec_text_any(checking, path, text, known);
+}
+
+bool spec_uses(const struct spec *spec, const char *name)
+{
+    struct strbuf wanted = {0};
+    bool found = false;
+    strbuf_printf(&wanted, "{%s}", name);
+    for (size_t i = 0; i < spec->lines.places.count && !found; i++) {
+        const char *text = spec->lines.places.items[i].text;
+        found = text && strstr(text, strbuf_text(&wanted));
+    }
+    found |= wanted.failed;
+    strbuf_finish(&wanted);
+    return found;
 }
 
 enum ssan_status spec_text_pattern(const struct spec_checking *checking, const char *path,

@@ -41,6 +41,21 @@ def same_reason_once():
     check(done.returncode == 67 and done.stdout.count("undefined reference") == 1 and "4 more for the same reason" in done.stdout, done.stdout)
 
 
+def told_where_it_helps():
+    """A header that is not among the files; values that nothing uses; macros in the middle of a command."""
+    folder = pathlib.Path(WORK.name) / "told"
+    folder.mkdir()
+    (folder / "a.cu").write_text('#include "a.h"\nint main() { return A; }\n', encoding="utf-8")
+    (folder / "a.h").write_text("#define A 0\n", encoding="utf-8")
+    (folder / "contract.yaml").write_text("name: told\nbuild:\n  sources: [a.cu]\nmatrix:\n  slots: [1, 2]\n", encoding="utf-8")
+    done = execute([TOOL, "contract", folder / "contract.yaml"])
+    check("add a.h to build.files" in done.stdout and f"{folder}/contract.yaml:5: 'matrix.slots': no text holds {{slots}}" in done.stderr, str(done))
+    spec = contract("macros", build={"command": ["cc", "{macros}", "-o", "{program}", "prog.sh"], "files": ["prog.sh"], "macros": ["A=1"]},
+                    faults=[fault("f", {"exit_code": [1]}, macros=["B"])])
+    lines = execute([TOOL, "contract", "--dry-run", spec]).stdout.splitlines()
+    check("cc -DA=1 -o ../builds/01/program prog.sh" in lines[0] and "cc -DA=1 -DB -o ../builds/02/program prog.sh" in lines[1], str(lines[:2]))
+
+
 def libraries_come_last():
     folder = pathlib.Path(WORK.name) / "library"
     folder.mkdir()
@@ -312,7 +327,8 @@ def schema_agrees():
 
 def ends_early():
     """A signal ends the programs too, nothing stays behind, and the result is told as far as it goes."""
-    path = contract("interrupted", run={"arguments": ["{size}"], "environment": ["delay=60"]})
+    path = contract("interrupted", run={"arguments": ["{size}"], "environment": ["delay=60"]},
+                    faults=[fault(name, {"exit_code": [1]}, macros=["A"]) for name in ("one", "two")])
     temp = pathlib.Path(WORK.name) / "interrupted-tmp"
     temp.mkdir()
     with started([TOOL, "contract", "--jobs", "1", path], env={"TMPDIR": str(temp)}) as child:
@@ -322,7 +338,7 @@ def ends_early():
         child.send_signal(signal.SIGTERM)
         out, err = child.communicate(timeout=60)
     check(child.returncode == -signal.SIGTERM, f"exit {child.returncode}: {out}{err}")
-    check("unfinished" in out and "ended by signal 15" in out, out)
+    check("unfinished" in out and "ended by signal 15" in out and "2 of 2 faults not run" in out and "fault one" not in out, out)
     check(not list(temp.glob("streamsan-contract-*")), "a folder stays behind")
 
 
@@ -379,7 +395,7 @@ def main():
     tally = Tally("contract")
     for example in ("handover", "slots", *(("dflash",) if wants_all() else ())):
         tally.case(f"shipped {example}", shipped, example)
-    for function in (template, same_reason_once, libraries_come_last, holds_and_breaks, values, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
+    for function in (template, same_reason_once, libraries_come_last, told_where_it_helps, holds_and_breaks, values, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
                      matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())
