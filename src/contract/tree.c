@@ -133,7 +133,8 @@ static enum ssan_status look_at(const struct contract_options *options, const st
         status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s: %s", name,
                             strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
-        status = spec_blame(err, spec, options->plan->spec_name, path, "%.200s is no file", name);
+        status =
+            spec_blame(err, spec, options->plan->spec_name, path, "%.200s is no plain file", name);
     }
     strbuf_finish(&from);
     return status;
