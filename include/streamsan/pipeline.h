@@ -47,19 +47,26 @@
  *   last:      ssan_pipe_destroy(pipe, &err);
  *
  * FAILURES. Any stage may fail; its slot comes back, the others go on.
- *   - In acquire, submit, take, release: the caller is told, with the batch's number.
+ *   - In acquire, submit, take, release: the caller is told, with the batch's number, and nobody
+ *     else: of a batch whose compute failed consumers see a gap in the numbers, and neither flush
+ *     nor drain tells it.
  *   - Behind submit (the device, the copy): a consumer is told, in the batch's place: take returns
  *     SSAN_PIPE_FAILED with its number, and there is nothing to release. flush and drain tell the
  *     first such failure too.
  *   - If it can't be shown that a failed batch's work has ended (CUDA's sticky errors), its memory
  *     can't be used again: the pipeline is BROKEN. Batches under way are handed out as failed,
  *     acquire answers SSAN_PIPE_BROKEN with the number of the batch that broke it, and nothing
- * waits for ever. Functions return a status; the last argument, `err`, may be NULL and is filled on
- * failure only.
+ *     waits for ever.
+ * Functions return a status; the last argument, `err`, may be NULL and is filled on failure only. A
+ * CUDA call of the library that fails leaves nothing in cudaGetLastError: the caller is told here.
  *
  * THREADS. Any thread may call any function; one batch or one consumer is used by one thread at a
  * time. No call holds a lock over a CUDA call or over your callback. Calls may not be made in host
- * functions of streams. The calling thread's current device is the same afterwards.
+ * functions of streams. The calling thread's current device is the same afterwards, unless CUDA
+ * refuses to make it so, which is told as a failure of the call. A thread may be cancelled
+ * (pthread_cancel) while it waits in acquire, take, flush or drain: it leaves as if it had not
+ * called. Elsewhere in the library, compute included, it can't. The library's own threads block all
+ * signals but those of faults.
  *
  * STREAMSAN. Streams, events and buffers have names, every hand-over between threads is told
  * (annotate.h), and so are the host's own accesses: submit counts as the write of the first
@@ -134,7 +141,7 @@ enum ssan_pipe_order {
 struct ssan_pipe_options {
     size_t size;           /* sizeof(struct ssan_pipe_options) */
     const char *name;      /* for reports and errors, copied; default "pipe" */
-    const int *devices;    /* device_count ordinals, for slots and compute; copied */
+    const int *devices;    /* device_count different ordinals, for slots and compute; copied */
     unsigned device_count; /* default: one, the calling thread's current device */
     unsigned slots;        /* of each device, 1 to 4096; default 2 */
     unsigned copy_streams; /* of each device, with one publisher thread each; default 1. More, if
@@ -179,12 +186,15 @@ struct ssan_pipe_batch {
  * comes behind it: kernels, copies on the device, what the program needs. Runs in submit's thread
  * with the slot's device current. Returns 0, or any other number as an error, such as the
  * cudaError_t of cudaGetLastError() behind a launch; then the batch is gone, and what it has
- * enqueued is waited for. Must not call the pipeline. */
+ * enqueued is waited for. Must return: not leave by longjmp, which loses the slot (destroy would
+ * wait for ever) and the current device. An exception of C++ goes through submit to the caller, and
+ * the batch is gone as if compute had failed; nobody may abandon it. Must not call the pipeline. */
 typedef int ssan_pipe_compute(void *user, struct ssan_pipe_batch *batch,
                               struct CUstream_st *stream);
 
 /* Makes a pipeline: all memory, streams, events and publisher threads. SSAN_PIPE_INVALID for
- * options that make no sense, SSAN_PIPE_NO_MEMORY, SSAN_PIPE_CUDA; on failure nothing is left. */
+ * options that make no sense and devices that are not there, SSAN_PIPE_NO_MEMORY, SSAN_PIPE_CUDA;
+ * on failure nothing is left. */
 enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
                                        struct ssan_pipe **pipe, struct ssan_pipe_error *err);
 
@@ -217,11 +227,13 @@ enum ssan_pipe_status ssan_pipe_acquire(struct ssan_pipe *pipe,
 void ssan_pipe_abandon(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch);
 
 /* Enqueues upload, compute(user, batch, stream) and the copy out, and returns at once; the batch is
- * the pipeline's then, or gone if this fails. `stream` is of the slot's device and lives until the
- * batch is published (flush waits for that); stream 0 works, but serialises with blocking streams.
- * SSAN_PIPE_FAILED (err->call and err->code: what failed), SSAN_PIPE_CANCELLED, SSAN_PIPE_BROKEN,
- * SSAN_PIPE_INVALID (not an acquired batch of this pipeline: nothing is changed; or sizes above
- * what was acquired). When it fails with work enqueued, it waits for that work. */
+ * the pipeline's then, or gone if this fails, but with SSAN_PIPE_INVALID. `stream` is of the slot's
+ * device and lives until the batch is published (flush waits for that); stream 0 works, but
+ * serialises with blocking streams. SSAN_PIPE_FAILED (err->call and err->code: what failed),
+ * SSAN_PIPE_CANCELLED, SSAN_PIPE_BROKEN, SSAN_PIPE_INVALID: no compute, not an acquired batch of
+ * this pipeline, or sizes above what was acquired, also where compute set them; an acquired batch
+ * is the caller's still, to submit again or abandon. When it fails with work enqueued, it waits for
+ * that work. */
 enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch,
                                        ssan_pipe_compute *compute, void *user,
                                        struct CUstream_st *stream, struct ssan_pipe_error *err);
@@ -234,14 +246,15 @@ struct ssan_pipe_consumer_options {
                              the consumer's own */
     bool from_device;     /* from device_output, between devices if need be; else from the
                              page-locked output. Implied by no_copy_out */
-    int device;           /* any device, also one with slots */
+    int device;           /* any device, also one with slots; SSAN_PIPE_INVALID: not there */
     unsigned landings;    /* buffers there, so batches held at once; default 2 */
     struct CUstream_st *stream; /* of `device`: where landed data is used; lives until destroy */
 };
 
 /* Makes a consumer; it lives until the pipeline is destroyed. SSAN_PIPE_INVALID,
- * SSAN_PIPE_NO_MEMORY, SSAN_PIPE_CUDA. Peer access between the devices is enabled where they can
- * have it; copies work without it too. */
+ * SSAN_PIPE_NO_MEMORY, SSAN_PIPE_CUDA. With from_device, peer access between the devices is enabled
+ * where they can have it, unless an error of an earlier call stands in cudaGetLastError; copies
+ * work without it too. */
 enum ssan_pipe_status ssan_pipe_consumer_create(struct ssan_pipe *pipe,
                                                 const struct ssan_pipe_consumer_options *options,
                                                 struct ssan_pipe_consumer **consumer,

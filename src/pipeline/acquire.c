@@ -38,7 +38,7 @@ static void push_waiter(struct ssan_pipe *pipe, struct waiter *waiter)
     pipe->last_waiter = waiter;
 }
 
-static void remove_waiter(struct ssan_pipe *pipe, const struct waiter *waiter)
+void waiter_remove(struct ssan_pipe *pipe, const struct waiter *waiter)
 {
     struct waiter *before = NULL;
     for (struct waiter *w = pipe->first_waiter; w != waiter; w = w->next) {
@@ -70,7 +70,8 @@ wait_for_turn(struct ssan_pipe *pipe, const struct ssan_pipe_request *request, u
     pipe_deadline(timeout_ns, &deadline);
     push_waiter(pipe, &waiter);
     while ((status = pipe_refusal(pipe)) == SSAN_PIPE_OK && !can_serve(pipe, request, &waiter)) {
-        if (!pipe_wait(pipe, &pipe->can_acquire, &pipe->producers, timeout_ns, &deadline)) {
+        if (!pipe_wait(pipe, &pipe->can_acquire, &pipe->producers, &waiter, timeout_ns,
+                       &deadline)) {
             status = pipe_refusal(pipe);
             if (status == SSAN_PIPE_OK && !can_serve(pipe, request, &waiter)) {
                 status = SSAN_PIPE_TIMEOUT;
@@ -78,7 +79,7 @@ wait_for_turn(struct ssan_pipe *pipe, const struct ssan_pipe_request *request, u
             break;
         }
     }
-    remove_waiter(pipe, &waiter);
+    waiter_remove(pipe, &waiter);
     if (for_slot) {
         pipe->stats.slot_waits++;
         pipe->stats.slot_wait_ns += pipe_now_ns() - begin;
@@ -116,8 +117,8 @@ static enum ssan_pipe_status check_request(const struct ssan_pipe *pipe,
     uint64_t bytes = (uint64_t)request->input_bytes + request->output_bytes;
     if (request->device_index >= o->device_count) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
-                         "%s: device_index %u, but the pipeline has %u devices", pipe->name,
-                         request->device_index, o->device_count);
+                         "%s: device_index %u, but the pipeline has %u device%s", pipe->name,
+                         request->device_index, o->device_count, &"s"[o->device_count == 1]);
     }
     if (request->input_bytes > o->input_bytes || request->output_bytes > o->output_bytes) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,

@@ -4,14 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies between the two devices go directly then; without it the driver takes the way over the
- * host, so no failure is one of ours. */
-static void enable_peer(int device, int peer)
+/* An earlier consumer of the pipeline has had peer access enabled for the same device. */
+static bool has_enabled_peers(struct ssan_pipe *pipe, int device)
 {
-    int can = 0;
-    if (device != peer && cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can &&
-        cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess) {
-        (void)cudaGetLastError(); /* on already, or refused */
+    bool has = false;
+    pthread_mutex_lock(&pipe->lock);
+    for (const struct ssan_pipe_consumer *c = pipe->consumers; c && !has; c = c->next) {
+        has = c->options.from_device && c->options.device == device;
+    }
+    pthread_mutex_unlock(&pipe->lock);
+    return has;
+}
+
+/* Copies between the two devices go directly then; without it the driver takes the way over the
+ * host, so no failure is one of ours. Fails where the program has it enabled already; such an error
+ * would cover one of the program's that stands, so then nothing is tried. */
+static void enable_peers(struct ssan_pipe *pipe, int device)
+{
+    for (unsigned i = 0; i < pipe->options.device_count; i++) {
+        int can = 0, peer = pipe->parts[i].device;
+        if (device == peer || cudaPeekAtLastError() != cudaSuccess) {
+            continue;
+        }
+        if (cudaDeviceCanAccessPeer(&can, device, peer) != cudaSuccess ||
+            (can && cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess)) {
+            (void)cudaGetLastError(); /* on already, or refused */
+        }
     }
 }
 
@@ -26,7 +44,7 @@ static bool make_landing(struct ssan_pipe_consumer *consumer, struct landing *la
 
 static bool make_memory(struct ssan_pipe_consumer *consumer, struct failure *failure)
 {
-    const struct ssan_pipe *pipe = consumer->pipe;
+    struct ssan_pipe *pipe = consumer->pipe;
     int device = consumer->options.device, before = 0;
     bool ok =
         device_enter(failure, device, &before) &&
@@ -38,12 +56,10 @@ static bool make_memory(struct ssan_pipe_consumer *consumer, struct failure *fai
         ok = PIPE_OK(failure, cudaEventCreateWithFlags, &consumer->reclaimed[i],
                      cudaEventDisableTiming);
     }
-    for (unsigned i = 0; ok && consumer->options.from_device && i < pipe->options.device_count;
-         i++) {
-        enable_peer(device, pipe->parts[i].device);
+    if (ok && consumer->options.from_device && !has_enabled_peers(pipe, device)) {
+        enable_peers(pipe, device);
     }
-    device_leave(device, before);
-    return ok;
+    return device_leave(failure, device, before) && ok;
 }
 
 static enum ssan_pipe_status check_options(const struct ssan_pipe *pipe,
@@ -56,6 +72,8 @@ static enum ssan_pipe_status check_options(const struct ssan_pipe *pipe,
         wrong = "share_index is not below the pipeline's share";
     } else if (!options->on_device && pipe->options.no_copy_out) {
         wrong = "a host consumer, but nothing is copied out (no_copy_out)";
+    } else if (options->from_device && !options->on_device) {
+        wrong = "from_device without on_device";
     } else if (options->landings > 4096) {
         wrong = "more than 4096 landings";
     }
@@ -111,14 +129,16 @@ enum ssan_pipe_status ssan_pipe_consumer_create(struct ssan_pipe *pipe,
     if (!made || (filled.on_device && (!made->landings || !made->reclaimed))) {
         (void)pipe_no_memory(&failure, "calloc", 0);
     } else if (filled.on_device) {
+        int shield = pipe_shield();
         (void)make_memory(made, &failure);
+        pipe_unshield(shield);
     }
     if (failure.status != SSAN_PIPE_OK) {
         struct failure ignored = {0};
         if (made) {
             consumer_drop_memory(made, &ignored);
         }
-        return pipe_fail_call(err, &failure, pipe->name);
+        return pipe_fail_make(err, &failure, pipe->name);
     }
     add_consumer(pipe, made);
     consumer_name_all(made);

@@ -1,6 +1,7 @@
 /* create and destroy: everything is made before the first batch, and goes in the reverse order. */
 #include "pipeline/parts.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,13 @@ static const char *wrong_option(const struct ssan_pipe_options *o)
     }
     if (o->device_count > 64 || (o->device_count && !o->devices)) {
         return "more than 64 devices, or no list of them";
+    }
+    for (unsigned i = 0; i < o->device_count; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            if (o->devices[i] == o->devices[j]) {
+                return "a device stands twice in the list; for more slots there, raise `slots`";
+            }
+        }
     }
     if (o->copy_streams > 64) {
         return "more than 64 copy streams";
@@ -115,17 +123,30 @@ static bool make_locks(struct ssan_pipe *pipe, struct failure *failure)
     return ok || pipe_no_memory(failure, "pthread_cond_init", 0);
 }
 
+/* Publishers take none of the program's signals. Those of a fault of their own stay: blocked, they
+ * would end the process past the program's handlers. */
+static void publisher_signals(sigset_t *blocked)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigfillset(blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(blocked, faults[i]);
+    }
+}
+
 static bool start_publishers(struct ssan_pipe *pipe, struct failure *failure)
 {
-    for (unsigned i = 0; i < pipe->lane_count; i++) {
+    sigset_t blocked, before;
+    int error = 0;
+    publisher_signals(&blocked);
+    (void)pthread_sigmask(SIG_BLOCK, &blocked, &before); /* inherited */
+    for (unsigned i = 0; i < pipe->lane_count && !error; i++) {
         struct lane *lane = &pipe->lanes[i];
-        int error = pthread_create(&lane->publisher, NULL, publisher_run, lane);
-        if (error) {
-            return pipe_no_memory(failure, "pthread_create", error);
-        }
-        lane->has_publisher = true;
+        error = pthread_create(&lane->publisher, NULL, publisher_run, lane);
+        lane->has_publisher = !error;
     }
-    return true;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !error || pipe_no_memory(failure, "pthread_create", error);
 }
 
 static void stop_publishers(struct ssan_pipe *pipe)
@@ -153,8 +174,8 @@ static void drop(struct ssan_pipe *pipe)
     free(pipe);
 }
 
-enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
-                                       struct ssan_pipe **pipe, struct ssan_pipe_error *err)
+static enum ssan_pipe_status create(const struct ssan_pipe_options *options,
+                                    struct ssan_pipe **pipe, struct ssan_pipe_error *err)
 {
     struct failure failure = {0}, ignored = {0};
     struct ssan_pipe *made;
@@ -175,7 +196,7 @@ enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
     ok = has_locks && pipe_make_memory(made, &failure) && start_publishers(made, &failure);
     if (!ok) {
         enum ssan_pipe_status status =
-            pipe_fail_call(err, &failure, options->name ? options->name : "pipe");
+            pipe_fail_make(err, &failure, options->name ? options->name : "pipe");
         if (has_locks) {
             stop_publishers(made);
             pipe_drop_memory(made, &ignored);
@@ -188,16 +209,36 @@ enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
     return SSAN_PIPE_OK;
 }
 
-/* Waits until no call waits and no publisher has a batch; returns how many batches callers hold.
- * Where they do, a drain goes on waiting for them, and destroy is not to wait for it. */
+enum ssan_pipe_status ssan_pipe_create(const struct ssan_pipe_options *options,
+                                       struct ssan_pipe **pipe, struct ssan_pipe_error *err)
+{
+    int shield = pipe_shield();
+    enum ssan_pipe_status status = create(options, pipe, err);
+    pipe_unshield(shield);
+    return status;
+}
+
+/* No call that waits, or has a batch that it may not leave with, is under way; nor a batch with a
+ * publisher. Under the lock. */
+static bool is_quiet(const struct ssan_pipe *pipe)
+{
+    bool is_submitting = false;
+    for (unsigned i = 0; i < pipe->slot_count; i++) {
+        is_submitting = is_submitting || slot_state(&pipe->slots[i]) == SLOT_SUBMITTING;
+    }
+    return !is_submitting && pipe->submits == pipe->publishes && !pipe->producers &&
+           !pipe->takers && !pipe->taking;
+}
+
+/* Waits for that; returns how many batches callers hold. Where they do, a drain goes on waiting for
+ * them, and destroy is not to wait for it. */
 static unsigned settle(struct ssan_pipe *pipe)
 {
     unsigned held;
     pthread_mutex_lock(&pipe->lock);
     for (;;) {
         held = pipe->live + pipe->landings_held;
-        if (pipe->submits == pipe->publishes && !pipe->producers && !pipe->takers &&
-            (held || !pipe->watchers)) {
+        if (is_quiet(pipe) && (held || !pipe->watchers)) {
             break;
         }
         pipe->watchers++;
@@ -221,20 +262,17 @@ static void join_consumers(struct ssan_pipe *pipe, struct failure *failure)
     }
 }
 
-enum ssan_pipe_status ssan_pipe_destroy(struct ssan_pipe *pipe, struct ssan_pipe_error *err)
+static enum ssan_pipe_status destroy(struct ssan_pipe *pipe, struct ssan_pipe_error *err)
 {
     struct failure failure = {0};
     enum ssan_pipe_status status = SSAN_PIPE_OK;
     unsigned held;
-    if (!pipe) {
-        return SSAN_PIPE_OK;
-    }
     ssan_pipe_cancel(pipe);
     held = settle(pipe);
     if (held) {
         return pipe_fail(err, SSAN_PIPE_BUSY, SSAN_PIPE_NO_BATCH,
-                         "%s: %u batches are still held; release or abandon them", pipe->name,
-                         held);
+                         "%s: %u %s still held; release or abandon %s", pipe->name, held,
+                         held == 1 ? "batch is" : "batches are", held == 1 ? "it" : "them");
     }
     stop_publishers(pipe);
     for (unsigned i = 0; i < pipe->slot_count; i++) {
@@ -253,5 +291,16 @@ enum ssan_pipe_status ssan_pipe_destroy(struct ssan_pipe *pipe, struct ssan_pipe
     }
     pthread_mutex_destroy(&pipe->lock);
     drop(pipe);
+    return status;
+}
+
+enum ssan_pipe_status ssan_pipe_destroy(struct ssan_pipe *pipe, struct ssan_pipe_error *err)
+{
+    enum ssan_pipe_status status = SSAN_PIPE_OK;
+    if (pipe) {
+        int shield = pipe_shield();
+        status = destroy(pipe, err);
+        pipe_unshield(shield);
+    }
     return status;
 }

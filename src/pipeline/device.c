@@ -1,22 +1,45 @@
 /* Memory, streams and events of a pipeline and of its consumers: made all or not at all, and
- * dropped in the reverse order. Nothing here waits for the device: create.c has done so before it
- * drops anything. */
+ * dropped in the reverse order, when create.c has waited for the device; and which device is
+ * current. */
 #include "pipeline/parts.h"
 
+#include <sched.h>
 #include <stdlib.h>
+
+static bool set_device(struct failure *failure, int device)
+{
+    if (failure->status == SSAN_PIPE_OK) {
+        failure->device = device;
+    }
+    return PIPE_OK(failure, cudaSetDevice, device);
+}
 
 bool device_enter(struct failure *failure, int device, int *before)
 {
     *before = device;
     return PIPE_OK(failure, cudaGetDevice, before) &&
-           (*before == device || PIPE_OK(failure, cudaSetDevice, device));
+           (*before == device || set_device(failure, device));
 }
 
-void device_leave(int device, int before)
+bool device_leave(struct failure *failure, int device, int before)
 {
-    if (before != device) {
-        (void)cudaSetDevice(before); /* it was current: this can't fail but by a sticky error */
+    struct failure once = {0};
+    return before == device || set_device(&once, before) || set_device(failure, before);
+}
+
+/* Polled, where waiting fails: a wait for the whole stream would take in what other producers
+ * submit there meanwhile, and that is chance. */
+bool event_join(struct failure *failure, cudaEvent_t event)
+{
+    struct failure once = {0};
+    cudaError_t error;
+    if (PIPE_OK(&once, cudaEventSynchronize, event)) {
+        return true;
     }
+    while ((error = cudaEventQuery(event)) == cudaErrorNotReady) {
+        sched_yield();
+    }
+    return pipe_ok(failure, "cudaEventQuery", error);
 }
 
 static bool make_stream(struct failure *failure, cudaStream_t *stream)
@@ -82,7 +105,7 @@ bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure)
             struct slot *slot = &pipe->slots[j];
             ok = slot->lane->part != part || make_slot(pipe, slot, failure);
         }
-        device_leave(part->device, before);
+        ok = device_leave(failure, part->device, before) && ok;
     }
     return ok;
 }

@@ -41,23 +41,52 @@ enum ssan_pipe_status pipe_fail(struct ssan_pipe_error *err, enum ssan_pipe_stat
     return status;
 }
 
+/* What compute returns is the program's, and often a cudaError_t. */
+static void tell_code(const struct failure *failure, char *text, size_t size)
+{
+    const char *name = failure->code_name;
+    if (name) {
+        snprintf(text, size, "%s", name);
+        return;
+    }
+    name =
+        strcmp(failure->call, "compute") == 0 ? cudaGetErrorName((cudaError_t)failure->code) : "";
+    if (strncmp(name, "cudaError", 9) == 0) {
+        snprintf(text, size, "%d (%s, if it is a cudaError_t)", failure->code, name);
+    } else {
+        snprintf(text, size, "%d", failure->code);
+    }
+}
+
 enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct failure *failure,
                                      const char *name)
 {
-    char batch[48] = "", number[24];
+    char batch[48] = "", call[48], why[96];
     if (!err) {
         return failure->status;
     }
     if (failure->batch != SSAN_PIPE_NO_BATCH) {
         snprintf(batch, sizeof batch, ", batch %llu", (unsigned long long)failure->batch);
     }
-    snprintf(number, sizeof number, "%d", failure->code);
-    pipe_fail(err, failure->status, failure->batch, "%s%s: %s failed: %s%s", name, batch,
-              failure->call, failure->code_name ? failure->code_name : number,
+    snprintf(call, sizeof call, "%s", failure->call);
+    if (strcmp(failure->call, "cudaSetDevice") == 0) {
+        snprintf(call, sizeof call, "cudaSetDevice(%d)", failure->device);
+    }
+    tell_code(failure, why, sizeof why);
+    pipe_fail(err, failure->status, failure->batch, "%s%s: %s failed: %s%s", name, batch, call, why,
               failure->status == SSAN_PIPE_BROKEN ? "; its work may still run" : "");
     err->code = failure->code;
     err->call = failure->call;
     return failure->status;
+}
+
+enum ssan_pipe_status pipe_fail_make(struct ssan_pipe_error *err, struct failure *failure,
+                                     const char *name)
+{
+    if (strcmp(failure->call, "cudaSetDevice") == 0 && failure->code == cudaErrorInvalidDevice) {
+        failure->status = SSAN_PIPE_INVALID;
+    }
+    return pipe_fail_call(err, failure, name);
 }
 
 bool pipe_no_memory(struct failure *failure, const char *call, int code)

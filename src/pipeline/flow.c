@@ -21,8 +21,8 @@ static enum ssan_pipe_status end_watch(struct ssan_pipe *pipe, const char *call,
     pipe_wake(&pipe->changed, pipe->watchers);
     if (left) {
         return pipe_fail(err, SSAN_PIPE_TIMEOUT, SSAN_PIPE_NO_BATCH,
-                         "%s: %s: %llu batches are still under way", pipe->name, call,
-                         (unsigned long long)left);
+                         "%s: %s: %llu %s still under way", pipe->name, call,
+                         (unsigned long long)left, left == 1 ? "batch is" : "batches are");
     }
     untold = take_untold(pipe);
     return untold.status == SSAN_PIPE_OK ? SSAN_PIPE_OK : pipe_fail_call(err, &untold, pipe->name);
@@ -51,7 +51,7 @@ enum ssan_pipe_status ssan_pipe_flush(struct ssan_pipe *pipe, uint64_t timeout_n
     pthread_mutex_lock(&pipe->lock);
     const uint64_t wanted = pipe->submits;
     while (count_unpublished(pipe, wanted) && in_time) {
-        in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, timeout_ns, &deadline);
+        in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, NULL, timeout_ns, &deadline);
     }
     status = end_watch(pipe, "flush", count_unpublished(pipe, wanted), err);
     pthread_mutex_unlock(&pipe->lock);
@@ -72,7 +72,7 @@ enum ssan_pipe_status ssan_pipe_drain(struct ssan_pipe *pipe, uint64_t timeout_n
     }
     pthread_mutex_lock(&pipe->lock);
     while (pipe->live + pipe->landings_held && in_time) {
-        in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, timeout_ns, &deadline);
+        in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, NULL, timeout_ns, &deadline);
     }
     status = end_watch(pipe, "drain", pipe->live + pipe->landings_held, err);
     pthread_mutex_unlock(&pipe->lock);

@@ -7,9 +7,9 @@
  * visible to the next one.
  *
  * Invariants (lock): a slot is in exactly one place: its device's free list (EMPTY), its lane's
- * queue or with the publisher (SUBMITTED), else with a caller (FILLING, TAKEN) or ready to be taken
- * (READY). `live` counts the slots that are not EMPTY, `ahead` those between acquire and take,
- * `bytes` the charges of the live ones. */
+ * queue or with the publisher (SUBMITTED), else with a caller (FILLING, TAKEN), in a submit that is
+ * not over (SUBMITTING) or ready to be taken (READY). `live` counts the slots that are not EMPTY,
+ * `ahead` those between acquire and take, `bytes` the charges of the live ones. */
 #ifndef SSAN_PIPELINE_PARTS_H
 #define SSAN_PIPELINE_PARTS_H
 
@@ -23,12 +23,20 @@
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
-enum slot_state { SLOT_EMPTY, SLOT_FILLING, SLOT_SUBMITTED, SLOT_READY, SLOT_TAKEN };
+enum slot_state {
+    SLOT_EMPTY,
+    SLOT_FILLING,
+    SLOT_SUBMITTING,
+    SLOT_SUBMITTED,
+    SLOT_READY,
+    SLOT_TAKEN
+};
 
 struct failure {
     enum ssan_pipe_status status; /* OK: none */
     int code;
     const char *call, *code_name; /* static; code_name: NULL for a number of the program's */
+    int device;                   /* what cudaSetDevice was asked for; for other calls nothing */
     uint64_t batch;
 };
 
@@ -91,7 +99,7 @@ struct ssan_pipe_consumer {
     cudaEvent_t *reclaimed;   /* one for each slot of the pipeline */
 };
 
-/* A producer that waits in acquire; on its stack. */
+/* A producer that waits in acquire; on its stack. (lock) */
 struct waiter {
     const struct ssan_pipe_request *request;
     struct waiter *next;
@@ -113,8 +121,10 @@ struct ssan_pipe {
     struct ssan_pipe_consumer *consumers;      /* (lock) */
     unsigned consumer_count;                   /* (lock) */
     unsigned live, ahead, landings_held;       /* (lock) */
-    uint64_t bytes;                            /* (lock) */
-    uint64_t next_number, next_order;          /* (lock) */
+    unsigned
+        taking;     /* (lock) takes that have a batch and are not out yet: who holds what is open */
+    uint64_t bytes; /* (lock) */
+    uint64_t next_number, next_order;    /* (lock) */
     uint64_t submits, publishes;         /* (lock) batches handed to publishers; done by them */
     bool is_closed, is_stopping;         /* (lock) */
     atomic_bool is_cancelled, is_broken; /* written under the lock */
@@ -133,6 +143,9 @@ struct ssan_pipe {
 enum ssan_pipe_status pipe_fail(struct ssan_pipe_error *err, enum ssan_pipe_status status,
                                 uint64_t batch, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* As pipe_fail_call, for what was to be made: SSAN_PIPE_INVALID for a device that is not there. */
+enum ssan_pipe_status pipe_fail_make(struct ssan_pipe_error *err, struct failure *failure,
+                                     const char *name);
 enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct failure *failure,
                                      const char *name);
 /* Notes that the C library has no memory for `call`; false. */
@@ -154,9 +167,14 @@ static inline void slot_set_state(struct slot *slot, enum slot_state state)
 /* slots.c */
 uint64_t pipe_now_ns(void);
 void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline);
-/* Waits on `condition`, counted in `waiting`; false when the deadline is over. Under the lock. */
+/* Waits on `condition`, counted in `waiting`; false when the deadline is over. Under the lock. The
+ * one place where a thread can be cancelled: it leaves as if it had not come, `waiter` (NULL: none)
+ * too, and without the lock. */
 bool pipe_wait(struct ssan_pipe *pipe, pthread_cond_t *condition, unsigned *waiting,
-               uint64_t timeout_ns, const struct timespec *deadline);
+               const struct waiter *waiter, uint64_t timeout_ns, const struct timespec *deadline);
+/* Between them the thread can't be cancelled, whatever CUDA and callbacks wait for. */
+int pipe_shield(void);
+void pipe_unshield(int before);
 /* Wakes what waits on `condition`, if anything does. Under the lock. */
 void pipe_wake(pthread_cond_t *condition, unsigned waiting);
 /* The slot is empty again. Its owner says so before it locks: pipe_give(RETURNED_HANDOVER,
@@ -167,13 +185,19 @@ void slot_push_free(struct slot *slot);
 void pipe_break(struct ssan_pipe *pipe, const struct failure *failure);
 /* The slot of a batch that a caller holds; NULL: it is no slot's. */
 struct slot *slot_of(struct ssan_pipe *pipe, const struct ssan_pipe_batch *batch);
+/* Takes a producer out of those that wait. Under the lock. */
+void waiter_remove(struct ssan_pipe *pipe, const struct waiter *waiter);
 /* The waiting acquire, release, ... must give up: SSAN_PIPE_OK if not. Under the lock. */
 enum ssan_pipe_status pipe_refusal(const struct ssan_pipe *pipe);
 
 /* device.c */
 /* Makes `device` current and returns the one before in *before. */
 bool device_enter(struct failure *failure, int device, int *before);
-void device_leave(int device, int before);
+/* Makes `before` current again; false: CUDA refused twice, and `device` still is. */
+bool device_leave(struct failure *failure, int device, int before);
+/* Waits for the event that is recorded behind some work, and for that alone; asks for it where CUDA
+ * refuses to wait. */
+bool event_join(struct failure *failure, cudaEvent_t event);
 void pipe_drop_memory(struct ssan_pipe *pipe, struct failure *failure);
 bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure);
 void consumer_drop_memory(struct ssan_pipe_consumer *consumer, struct failure *failure);

@@ -31,19 +31,11 @@ static void join_batch(struct slot *slot, struct failure *failure)
     }
 }
 
-/* Behind a failed join: the event once more, which covers no more and no less than the batch; then
- * the stream. */
+/* Behind a failed join: the event once more, which covers no more and no less than the batch. */
 static bool join_again(struct slot *slot, struct failure *failure)
 {
-    struct failure again = {0};
-    if (!pipe_has_edge(FAILED_PUBLISH_JOIN)) {
-        return true;
-    }
-    if (!has_copy(slot)) {
-        return PIPE_OK(failure, cudaEventSynchronize, slot->produced);
-    }
-    return PIPE_OK(&again, cudaEventSynchronize, slot->copied) ||
-           PIPE_OK(failure, cudaStreamSynchronize, slot->lane->copy);
+    return !pipe_has_edge(FAILED_PUBLISH_JOIN) ||
+           event_join(failure, has_copy(slot) ? slot->copied : slot->produced);
 }
 
 static void measure(struct ssan_pipe *pipe, struct slot *slot, uint64_t stages[3])

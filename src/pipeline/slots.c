@@ -21,21 +21,58 @@ void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline)
     deadline->tv_nsec = (long)(at % NS);
 }
 
-bool pipe_wait(struct ssan_pipe *pipe, pthread_cond_t *condition, unsigned *waiting,
-               uint64_t timeout_ns, const struct timespec *deadline)
+/* A thread that waits; on its stack. */
+struct wait {
+    struct ssan_pipe *pipe;
+    pthread_cond_t *condition;
+    unsigned *waiting;
+    const struct waiter *waiter;
+};
+
+/* The thread was cancelled. It may have been woken for what another one can have now. */
+static void leave_wait(void *data)
 {
-    int error = 0;
+    const struct wait *wait = data;
+    struct ssan_pipe *pipe = wait->pipe;
+    --*wait->waiting;
+    if (wait->waiter) {
+        waiter_remove(pipe, wait->waiter);
+    }
+    pipe_wake(wait->condition, *wait->waiting);
+    pipe_wake(&pipe->changed, pipe->watchers); /* destroy waits for us */
+    pthread_mutex_unlock(&pipe->lock);
+}
+
+bool pipe_wait(struct ssan_pipe *pipe, pthread_cond_t *condition, unsigned *waiting,
+               const struct waiter *waiter, uint64_t timeout_ns, const struct timespec *deadline)
+{
+    struct wait wait = {pipe, condition, waiting, waiter};
+    volatile int error = 0;
     if (timeout_ns == 0) {
         return false;
     }
     ++*waiting;
+    pthread_cleanup_push(leave_wait, &wait);
     if (timeout_ns == SSAN_PIPE_FOREVER) {
         pthread_cond_wait(condition, &pipe->lock);
     } else {
         error = pthread_cond_timedwait(condition, &pipe->lock, deadline);
     }
+    pthread_cleanup_pop(0);
     --*waiting;
     return error != ETIMEDOUT;
+}
+
+int pipe_shield(void)
+{
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+void pipe_unshield(int before)
+{
+    (void)pthread_setcancelstate(before, NULL);
 }
 
 void pipe_wake(pthread_cond_t *condition, unsigned waiting)

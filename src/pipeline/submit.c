@@ -5,7 +5,8 @@
  *   copy stream     wait produced | wait reclaimed | [copy out] record copied
  *
  * A failure in the middle waits for what was enqueued before it (join_enqueued), so that the slot
- * is at rest when it comes back; if that fails too, the pipeline is broken. */
+ * is at rest when it comes back; if that fails too, the pipeline is broken. An exception of C++
+ * that leaves compute is such a failure, and goes on (built with -fexceptions). */
 #include "pipeline/parts.h"
 
 struct submission {
@@ -14,7 +15,10 @@ struct submission {
     cudaStream_t compute;
     struct failure failure;
     bool uploads, computes, copies; /* something stands in that stream */
+    int before, shield;             /* the caller's device, and whether it could be cancelled */
 };
+
+static void end_thrown(struct submission **submission);
 
 static bool record(struct failure *failure, bool has_edge, cudaEvent_t event, cudaStream_t stream)
 {
@@ -51,7 +55,9 @@ static bool enqueue_upload(struct submission *s)
 
 static bool call_compute(struct submission *s, ssan_pipe_compute *compute, void *user)
 {
+    struct submission *thrown __attribute__((cleanup(end_thrown))) = s;
     int code = compute(user, &s->slot->batch, s->compute);
+    thrown = NULL;
     if (code != 0) {
         s->failure.status = SSAN_PIPE_FAILED;
         s->failure.code = code;
@@ -116,8 +122,7 @@ static bool join(struct failure *failure, bool is_needed, cudaEvent_t event, cud
 {
     struct failure again = {0};
     return !is_needed ||
-           (PIPE_OK(&again, cudaEventRecord, event, stream) &&
-            PIPE_OK(&again, cudaEventSynchronize, event)) ||
+           (PIPE_OK(&again, cudaEventRecord, event, stream) && event_join(&again, event)) ||
            PIPE_OK(failure, cudaStreamSynchronize, stream);
 }
 
@@ -133,14 +138,22 @@ static bool join_enqueued(struct submission *s, struct failure *failure)
     return join(failure, copies, slot->copied, slot->lane->copy) && ok;
 }
 
+static enum ssan_pipe_status tell_sizes(const struct submission *s, struct ssan_pipe_error *err)
+{
+    const struct slot *slot = s->slot;
+    bool is_input = slot->batch.input_bytes > slot->input_room;
+    return pipe_fail(err, SSAN_PIPE_INVALID, slot->batch.number,
+                     "%s, batch %llu: %s is %zu, but acquire gave %zu", s->pipe->name,
+                     (unsigned long long)slot->batch.number,
+                     is_input ? "input_bytes" : "output_bytes",
+                     is_input ? slot->batch.input_bytes : slot->batch.output_bytes,
+                     is_input ? slot->input_room : slot->output_room);
+}
+
 static enum ssan_pipe_status tell(struct submission *s, struct ssan_pipe_error *err)
 {
     uint64_t batch = s->failure.batch;
     switch (s->failure.status) {
-    case SSAN_PIPE_INVALID:
-        return pipe_fail(err, SSAN_PIPE_INVALID, batch,
-                         "%s, batch %llu: more bytes than acquire gave", s->pipe->name,
-                         (unsigned long long)batch);
     case SSAN_PIPE_CANCELLED:
     case SSAN_PIPE_BROKEN:
         return pipe_fail(err, s->failure.status, batch, "%s, batch %llu: %s", s->pipe->name,
@@ -151,6 +164,18 @@ static enum ssan_pipe_status tell(struct submission *s, struct ssan_pipe_error *
     }
 }
 
+/* Wrong sizes, and nothing is under way: the batch is the caller's again. */
+static enum ssan_pipe_status give_back(struct submission *s, struct ssan_pipe_error *err)
+{
+    struct ssan_pipe *pipe = s->pipe;
+    enum ssan_pipe_status status = tell_sizes(s, err);
+    pthread_mutex_lock(&pipe->lock);
+    slot_set_state(s->slot, SLOT_FILLING);
+    pipe_wake(&pipe->changed, pipe->watchers); /* destroy waits for us */
+    pthread_mutex_unlock(&pipe->lock);
+    return status;
+}
+
 /* The slot comes back; the error is told before. */
 static enum ssan_pipe_status give_up(struct submission *s, struct ssan_pipe_error *err)
 {
@@ -158,6 +183,12 @@ static enum ssan_pipe_status give_up(struct submission *s, struct ssan_pipe_erro
     struct ssan_pipe *pipe = s->pipe;
     bool at_rest = join_enqueued(s, &joins);
     enum ssan_pipe_status status;
+    if (s->failure.status == SSAN_PIPE_INVALID && at_rest) {
+        return give_back(s, err);
+    }
+    if (s->failure.status == SSAN_PIPE_INVALID) {
+        s->failure = joins;
+    }
     s->failure.batch = joins.batch = s->slot->batch.number;
     status = tell(s, err);
     pipe_give(RETURNED_HANDOVER, &s->slot->returned);
@@ -173,6 +204,19 @@ static enum ssan_pipe_status give_up(struct submission *s, struct ssan_pipe_erro
     slot_return(pipe, s->slot);
     pthread_mutex_unlock(&pipe->lock);
     return status;
+}
+
+/* Runs when compute is left: does nothing if it returned. */
+static void end_thrown(struct submission **submission)
+{
+    struct submission *s = *submission;
+    if (s) {
+        int device = s->slot->lane->part->device;
+        s->failure = (struct failure){.status = SSAN_PIPE_FAILED, .call = "compute"};
+        (void)device_leave(&s->failure, device, s->before);
+        (void)give_up(s, NULL);
+        pipe_unshield(s->shield);
+    }
 }
 
 static void hand_to_publisher(struct ssan_pipe *pipe, struct slot *slot)
@@ -201,8 +245,31 @@ static void hand_to_publisher(struct ssan_pipe *pipe, struct slot *slot)
 
 static bool enqueue(struct submission *s, ssan_pipe_compute *compute, void *user)
 {
-    return has_room(s) && enqueue_upload(s) && enqueue_compute(s, compute, user) && has_room(s) &&
-           enqueue_copy(s);
+    return enqueue_upload(s) && enqueue_compute(s, compute, user) && has_room(s) && enqueue_copy(s);
+}
+
+static bool run(struct submission *s, ssan_pipe_compute *compute, void *user)
+{
+    struct ssan_pipe *pipe = s->pipe;
+    int device = s->slot->lane->part->device;
+    bool ok;
+    if (atomic_load(&pipe->is_broken) || atomic_load(&pipe->is_cancelled)) {
+        s->failure.status = atomic_load(&pipe->is_broken) ? SSAN_PIPE_BROKEN : SSAN_PIPE_CANCELLED;
+        return false;
+    }
+    if (!has_room(s)) {
+        return false;
+    }
+    ok = device_enter(&s->failure, device, &s->before);
+    ok = ok && enqueue(s, compute, user);
+    return device_leave(&s->failure, device, s->before) && ok;
+}
+
+/* From FILLING on; one of two threads that submit the same batch. */
+static bool begin_submit(struct slot *slot)
+{
+    int filling = SLOT_FILLING;
+    return atomic_compare_exchange_strong(&slot->state, &filling, SLOT_SUBMITTING);
 }
 
 enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch,
@@ -210,27 +277,18 @@ enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_
                                        struct CUstream_st *stream, struct ssan_pipe_error *err)
 {
     struct submission s = {.pipe = pipe, .slot = slot_of(pipe, batch), .compute = stream};
-    int before = 0, device;
-    bool ok;
-    if (!s.slot || slot_state(s.slot) != SLOT_FILLING || !compute) {
-        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
-                         "%s: submit of what is not an acquired batch, or without compute",
-                         pipe->name);
+    enum ssan_pipe_status status = SSAN_PIPE_OK;
+    if (!compute || !s.slot || !begin_submit(s.slot)) {
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "%s: %s", pipe->name,
+                         compute ? "submit of what is not an acquired batch"
+                                 : "submit without compute");
     }
-    if (atomic_load(&pipe->is_broken) || atomic_load(&pipe->is_cancelled)) {
-        s.failure.status = atomic_load(&pipe->is_broken) ? SSAN_PIPE_BROKEN : SSAN_PIPE_CANCELLED;
-        ok = false;
+    s.shield = pipe_shield();
+    if (run(&s, compute, user)) {
+        hand_to_publisher(pipe, s.slot);
     } else {
-        device = s.slot->lane->part->device;
-        ok = device_enter(&s.failure, device, &before);
-        ok = ok && enqueue(&s, compute, user);
-        if (ok) {
-            hand_to_publisher(pipe, s.slot);
-        }
-        device_leave(device, before);
+        status = give_up(&s, err);
     }
-    if (!ok) {
-        return give_up(&s, err);
-    }
-    return SSAN_PIPE_OK;
+    pipe_unshield(s.shield);
+    return status;
 }

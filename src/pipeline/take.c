@@ -73,18 +73,27 @@ static enum ssan_pipe_status wait_for_batch(struct ssan_pipe_consumer *consumer,
         if (!in_time) {
             return SSAN_PIPE_TIMEOUT;
         }
-        in_time = pipe_wait(pipe, &pipe->can_take, &pipe->takers, timeout_ns, &deadline);
+        in_time = pipe_wait(pipe, &pipe->can_take, &pipe->takers, NULL, timeout_ns, &deadline);
     }
 }
 
-/* The batch leaves the slot without a consumer that holds it: it failed, or was copied away. */
-static void return_taken(struct ssan_pipe *pipe, struct slot *slot, const struct failure *broke)
+/* The batch leaves the slot without a consumer that holds it: it failed, or was copied away.
+ * `failed`: the landing that it didn't get to; NULL: none. Nothing of the pipeline is touched
+ * behind it. */
+static void return_taken(struct ssan_pipe *pipe, struct slot *slot, struct landing *failed,
+                         const struct failure *broke)
 {
     pipe_give(RETURNED_HANDOVER, &slot->returned);
     pthread_mutex_lock(&pipe->lock);
     if (broke) {
         pipe_break(pipe, broke);
     }
+    if (failed) {
+        failed->is_held = false;
+        pipe->landings_held--;
+        pipe->stats.failed++;
+    }
+    pipe->taking--;
     slot_return(pipe, slot);
     pthread_mutex_unlock(&pipe->lock);
 }
@@ -143,13 +152,14 @@ static enum ssan_pipe_status land(struct ssan_pipe_consumer *consumer, struct sl
     int device = consumer->options.device, before = 0;
     struct failure failure = {0}, again = {0};
     bool at_rest = true;
-    if (!device_enter(&failure, device, &before) ||
-        !enqueue_transfer(consumer, slot, landing, &failure)) {
+    bool ok = device_enter(&failure, device, &before) &&
+              enqueue_transfer(consumer, slot, landing, &failure);
+    ok = device_leave(&failure, device, before) && ok;
+    if (!ok) {
         at_rest = !pipe_has_edge(FAILED_TRANSFER_JOIN) ||
                   PIPE_OK(&again, cudaStreamSynchronize, consumer->transfer);
         failure.status = SSAN_PIPE_FAILED;
     }
-    device_leave(device, before);
     failure.batch = again.batch = slot->batch.number;
     landing->batch = slot->batch;
     landing->batch.device = device;
@@ -158,16 +168,7 @@ static enum ssan_pipe_status land(struct ssan_pipe_consumer *consumer, struct sl
     if (failure.status != SSAN_PIPE_OK) {
         (void)pipe_fail_call(err, &failure, pipe->name);
     }
-    return_taken(pipe, slot, at_rest ? NULL : &again);
-    if (failure.status == SSAN_PIPE_OK) {
-        return SSAN_PIPE_OK;
-    }
-    pthread_mutex_lock(&pipe->lock);
-    landing->is_held = false;
-    pipe->landings_held--;
-    pipe->stats.failed++;
-    pipe_wake(&pipe->changed, pipe->watchers);
-    pthread_mutex_unlock(&pipe->lock);
+    return_taken(pipe, slot, ok ? NULL : landing, at_rest ? NULL : &again);
     return failure.status;
 }
 
@@ -186,6 +187,7 @@ static void make_taken(const struct ssan_pipe_consumer *consumer, struct slot *s
     atomic_store_explicit(&slot->taker, consumer, memory_order_relaxed);
     slot_set_state(slot, SLOT_TAKEN);
     pipe->ahead--;
+    pipe->taking += landing || slot->failure.status != SSAN_PIPE_OK;
     if (slot->failure.status == SSAN_PIPE_OK) {
         latency_add(&pipe->delivery_latency, pipe_now_ns() - slot->published_ns);
         if (landing) {
@@ -237,13 +239,15 @@ enum ssan_pipe_status ssan_pipe_take(struct ssan_pipe_consumer *consumer, uint64
     pipe_get(PUBLISHED_HANDOVER, &slot->shown);
     if (slot->failure.status != SSAN_PIPE_OK) {
         status = pipe_fail_call(err, &slot->failure, pipe->name);
-        return_taken(pipe, slot, NULL);
+        return_taken(pipe, slot, NULL, NULL);
         return status;
     }
     show_to_consumer(slot);
     if (landing) {
+        int shield = pipe_shield();
         slot->batch.output = NULL;
         status = land(consumer, slot, landing, err);
+        pipe_unshield(shield);
     }
     if (status == SSAN_PIPE_OK) {
         *batch = landing ? &landing->batch : &slot->batch;
@@ -277,16 +281,17 @@ static enum ssan_pipe_status release_landing(struct ssan_pipe_consumer *consumer
     struct failure failure = {0}, again = {0};
     int device = consumer->options.device, before = 0;
     uint64_t number = landing->batch.number;
-    bool at_rest = true;
+    bool at_rest = true, ok;
     landing->is_used = true;
-    if (!device_enter(&failure, device, &before) ||
-        (pipe_has_edge(CONSUMED_RECORD) &&
-         !PIPE_OK(&failure, cudaEventRecord, landing->consumed, consumer->options.stream))) {
+    ok = device_enter(&failure, device, &before) &&
+         (!pipe_has_edge(CONSUMED_RECORD) ||
+          PIPE_OK(&failure, cudaEventRecord, landing->consumed, consumer->options.stream));
+    ok = device_leave(&failure, device, before) && ok;
+    if (!ok) {
         at_rest = !pipe_has_edge(FAILED_RELEASE_JOIN) ||
                   PIPE_OK(&again, cudaStreamSynchronize, consumer->options.stream);
         landing->is_used = false; /* at rest: nothing to wait for */
     }
-    device_leave(device, before);
     failure.batch = again.batch = number;
     if (failure.status != SSAN_PIPE_OK) {
         (void)pipe_fail_call(err, &failure, pipe->name);
@@ -311,7 +316,10 @@ enum ssan_pipe_status ssan_pipe_release(struct ssan_pipe_consumer *consumer,
     struct landing *landing = landing_of(consumer, batch);
     struct slot *slot = landing ? NULL : slot_of(pipe, batch);
     if (landing) {
-        return release_landing(consumer, landing, err);
+        int shield = pipe_shield();
+        enum ssan_pipe_status status = release_landing(consumer, landing, err);
+        pipe_unshield(shield);
+        return status;
     }
     if (!slot || !is_held_by(consumer, slot)) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,

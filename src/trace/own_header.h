@@ -18,14 +18,19 @@ static inline bool is_own_header(const char *file, size_t length)
 
 /* Whether a file is of an installed library: of the system, the CUDA toolkit (also one that is
  * installed elsewhere), the Python library or an installed Python package; or code that nvcc or a
- * library has made. */
+ * library has made. The pipeline library is built under a name that is here. */
 static inline bool is_library_file(const char *file, size_t length)
 {
     static const char *const begins[] = {"/usr/include/",       "/usr/lib/", "/usr/local/cuda",
                                          "/usr/local/include/", "<frozen ",  "<string>",
                                          "<eval_with_key>"};
-    static const char *const holds[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
-                                        "/lib64/python3.", "-linux/include/", "/tmpxft_"};
+    static const char *const holds[] = {"/site-packages/",
+                                        "/dist-packages/",
+                                        "/lib/python3.",
+                                        "/lib64/python3.",
+                                        "-linux/include/",
+                                        "/tmpxft_",
+                                        "streamsan-pipeline-library/"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         size_t begin = strlen(begins[i]);
         if (length >= begin && memcmp(file, begins[i], begin) == 0) {

@@ -313,6 +313,15 @@ static int sizes(void *unused)
     memset(batch->input, 0, BYTES);
     IS(ssan_pipe_submit(pipe_, batch, grow, &out, stream, &err), SSAN_PIPE_INVALID);
     CHECK(err.batch == BYTES / 16 + 1);
+    CHECK(strstr(err.text, "output_bytes is 65, but acquire gave 64"));
+    batch->output_bytes = 0;
+    batch->input_bytes = BYTES + 2;
+    IS(ssan_pipe_submit(pipe_, batch, copy, NULL, stream, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "input_bytes is 66, but acquire gave 64"));
+    IS(ssan_pipe_destroy(pipe_, &err), SSAN_PIPE_BUSY); /* the caller's all the time */
+    CHECK(strstr(err.text, "1 batch is still held"));
+    ssan_pipe_abandon(pipe_, batch);
+    CHECK(stats().failed == 0 && stats().abandoned == 1);
     GOOD(ssan_pipe_drain(pipe_, 0, &err));
     end();
     return 0;
@@ -362,12 +371,24 @@ static int wrong_use(void *unused)
     options = with_slots(1);
     options.device_count = 1;
     options.devices = (int[]){99};
-    IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_CUDA);
+    IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
     CHECK(err.code == cudaErrorInvalidDevice && strcmp(err.call, "cudaSetDevice") == 0);
-    (void)cudaGetLastError();
+    CHECK(strstr(err.text, "cudaSetDevice(99) failed: cudaErrorInvalidDevice"));
+    CHECK(cudaGetLastError() == cudaSuccess);
+    options.device_count = 2;
+    options.devices = (int[]){0, 0};
+    IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "twice"));
     GOOD(ssan_pipe_destroy(NULL, NULL));
 
     start(with_slots(1));
+    struct ssan_pipe_consumer_options wants = {.size = sizeof wants, .from_device = true};
+    struct ssan_pipe_consumer *not_made;
+    IS(ssan_pipe_consumer_create(pipe_, &wants, &not_made, &err), SSAN_PIPE_INVALID);
+    wants.on_device = true;
+    wants.device = 77;
+    IS(ssan_pipe_consumer_create(pipe_, &wants, &not_made, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "cudaSetDevice(77)"));
     IS(ssan_pipe_stats_get(pipe_, &small), SSAN_PIPE_INVALID);
     IS(try_acquire(BYTES + 1, 0), SSAN_PIPE_INVALID);
     struct ssan_pipe_request far_away = {.device_index = 1};

@@ -226,6 +226,16 @@ def by_cmake(tree):
     check("libstreamsan" not in linked[0] and "libstreamsan-pipeline.so.0" in linked[1], "\n".join(linked))
 
 
+def cuda_by_cmake(tree):
+    """CUDA sources on the virtual device. A mistake in compute is told at a line of the program, not at one of the library."""
+    folder = WORK / "cuda-by-cmake"
+    do("cmake", "-S", OUTSIDE / "cuda", "-B", folder, f"-DCMAKE_PREFIX_PATH={tree}", "-DCMAKE_BUILD_TYPE=Debug", env={"CXX": f"{tree}/bin/streamsan cc"})
+    do("cmake", "--build", folder)
+    runs_right(folder / "app", tree)
+    told = do(TOOL, "run", *STRICT, "--", folder / "app", "wrong", code=66).stderr
+    check("app.cu:26: error: increment on 'own'" in told and "submit.c" not in told, told)
+
+
 def by_pkg_config(tree):
     if not shutil.which("pkg-config"):
         raise Skip("no pkg-config")
@@ -261,7 +271,7 @@ def with_cudart(tree):
 
 def install(tally, _archive):
     tree = installed()
-    for way in (by_cmake, by_pkg_config, with_cudart):
+    for way in (by_cmake, cuda_by_cmake, by_pkg_config, with_cudart):
         tally.case(way.__name__, way, tree)
 
 

@@ -48,6 +48,7 @@ void seam_live(int change);
 #define cudaMemcpyPeerAsync(...)        SEAM(cudaMemcpyPeerAsync, __VA_ARGS__)
 #define cudaEventSynchronize(...)       SEAM(cudaEventSynchronize, __VA_ARGS__)
 #define cudaStreamSynchronize(...)      SEAM(cudaStreamSynchronize, __VA_ARGS__)
+#define cudaEventQuery(...)             SEAM(cudaEventQuery, __VA_ARGS__)
 #define cudaEventElapsedTime(...)       SEAM(cudaEventElapsedTime, __VA_ARGS__)
 #define cudaDeviceCanAccessPeer(...)    SEAM(cudaDeviceCanAccessPeer, __VA_ARGS__)
 #define cudaDeviceEnablePeerAccess(...) SEAM(cudaDeviceEnablePeerAccess, __VA_ARGS__)

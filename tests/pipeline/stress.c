@@ -159,7 +159,7 @@ static void draw(struct round *r, struct rng *rng)
     for (unsigned i = 0; i < r->consumers; i++) {
         wants.share_index = options.share ? i : 0;
         wants.on_device = r->on_device;
-        wants.from_device = rng_below(rng, 2);
+        wants.from_device = rng_below(rng, 2) && r->on_device;
         wants.stream = r->uses[i];
         CHECK(ssan_pipe_consumer_create(r->pipe, &wants, &r->handles[i], NULL) == SSAN_PIPE_OK);
     }
