@@ -4,8 +4,10 @@
  * compute stream; the main thread takes the results, in order. The library owns slots, events, the
  * streams that copy, and the thread that waits.
  *
- *     streamsan cc library.cu -o library -lstreamsan-pipeline && streamsan run --threads strict --
- * ./library nvcc library.cu -o library -lstreamsan-pipeline
+ *     streamsan cc library.cu -o library -lstreamsan-pipeline
+ *     streamsan run --threads strict -- ./library
+ *
+ *     nvcc library.cu -o library -lstreamsan-pipeline
  *
  * Exit code: 0 all elements are right, 1 a CUDA call failed, 2 mismatches. */
 #include <cuda_runtime.h>

@@ -171,6 +171,10 @@ struct engine {
     struct map object_index; /* address -> index + 1 */
     VEC(struct late) late;
     struct sticky_error sticky;
+    struct stopped {
+        bool failed; /* a call failed as planned (--fail), behind the last item and join */
+        bool told;   /* ... and the program was given the error: it may have stopped for that */
+    } stopped;
     struct stamp last_callback; /* for a mutant only */
     size_t next_edit;
     VEC(struct saved_item) saved; /* ends of items that edits name */

@@ -9,17 +9,17 @@ static bool is_same_place(const struct place *a, const struct place *b)
 }
 
 /* One more failure of `call`; equal ones of a place are counted together. */
-static void add(struct run_info *run, struct run_failure *failures, const char *call,
-                uint32_t error, struct place at)
+static void add(struct run_failure *failures, size_t *count, const char *call, uint32_t error,
+                struct place at)
 {
-    for (size_t i = 0; i < run->failure_count; i++) {
+    for (size_t i = 0; i < *count; i++) {
         if (failures[i].error == error && strcmp(failures[i].call, call) == 0 &&
             is_same_place(&failures[i].at, &at)) {
             failures[i].count++;
             return;
         }
     }
-    failures[run->failure_count++] = (struct run_failure){call, error, at, 1};
+    failures[(*count)++] = (struct run_failure){call, error, at, 1};
 }
 
 /* The call that first gave the program the error of the fault: not one that returns it to nobody.
@@ -56,12 +56,21 @@ static void fill_fault(struct run_info *run, const struct history *history)
     }
 }
 
+/* Failures alone were asked for, and none happened: the program ran as it is. Other options stand
+ * in front of them. */
+static bool nothing_altered(const struct run_info *run)
+{
+    return run->altered && strncmp(run->altered, "--fail ", 7) == 0 && run->missed_count > 0 &&
+           run->failure_count == 0 && !run->fault_planned;
+}
+
 bool explain_failures(struct run_info *run, struct arena *arena, const struct history *history)
 {
     struct run_failure *failures =
         arena_alloc(arena, (history->failed.count + 1) * sizeof *failures);
+    struct run_failure *refused = arena_alloc(arena, (history->failed.count + 1) * sizeof *refused);
     struct run_missed *missed = arena_alloc(arena, (history->missed.count + 1) * sizeof *missed);
-    if (!failures || !missed) {
+    if (!failures || !refused || !missed) {
         return false;
     }
     for (size_t i = 0; i < history->missed.count; i++) {
@@ -72,17 +81,25 @@ bool explain_failures(struct run_info *run, struct arena *arena, const struct hi
     if (history->fault) {
         fill_fault(run, history);
     }
+    run->refused = refused;
     run->failures = failures;
     for (size_t i = 0; i < history->failed.count; i++) {
         const struct hist_failed *failed = &history->failed.items[i];
         if (failed->error_of == SSAN_error_of_PLANNED) {
-            add(run, failures, failed->call, failed->error, history_place(history, failed->site));
+            add(failures, &run->failure_count, failed->call, failed->error,
+                history_place(history, failed->site));
+        } else if (failed->error_of == SSAN_error_of_ITSELF && failed->name[0]) {
+            add(refused, &run->refused_count, failed->call, failed->error,
+                history_place(history, failed->site));
         }
     }
     if (run->fault_planned && (run->fault_call || run->fault_returned)) {
         const bool work = run->fault_call != NULL;
-        add(run, failures, work ? run->fault_call : run->fault_returned, run->fault_error,
-            work ? run->fault_op_at : run->fault_returned_at);
+        add(failures, &run->failure_count, work ? run->fault_call : run->fault_returned,
+            run->fault_error, work ? run->fault_op_at : run->fault_returned_at);
+    }
+    if (nothing_altered(run)) {
+        run->altered = NULL;
     }
     return true;
 }

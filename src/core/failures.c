@@ -86,6 +86,10 @@ enum ssan_status on_failed(struct engine *engine, const struct ssan_ev_failed *e
     for (size_t i = 0; event->discarded == 0 && i < thread->unasked.count; i++) {
         thread->unasked.items[i].excused |= !thread->unasked.items[i].behind_join;
     }
+    if (event->error_of == SSAN_error_of_PLANNED) {
+        engine->stopped.failed = true;
+        engine->stopped.told |= event->discarded == 0;
+    }
     bool launch = event->does == SSAN_call_kind_LAUNCH && event->discarded != 0;
     bool earlier = event->error_of == SSAN_error_of_EARLIER;
     if (!earlier && !launch) {
@@ -116,6 +120,7 @@ enum ssan_status on_asked(struct engine *engine, const struct ssan_ev_asked *eve
         }
     }
     forget_unasked(engine, thread);
+    engine->stopped.told |= engine->stopped.failed;
     engine->sticky.asked |= engine->dead_position != 0 || engine->sticky.returned;
     return SSAN_OK;
 }

@@ -329,6 +329,8 @@ struct run_info {
     struct place fault_returned_at;
     const struct run_failure *failures; /* in the order of their first */
     size_t failure_count;
+    const struct run_failure *refused; /* launches that failed by themselves */
+    size_t refused_count;
     const struct run_missed *missed;
     size_t missed_count;
     const char *const *unsupported; /* names, in order of first call */

@@ -85,6 +85,7 @@ enum ssan_status on_sync(struct engine *engine, const struct ssan_ev_sync *event
         return engine_refuse(engine, err, "thread", event->thread);
     }
     engine->last_sync = event->sync;
+    engine->stopped = (struct stopped){0};
     if (event->kind == SSAN_sync_kind_DEVICE || event->kind == SSAN_sync_kind_STREAM ||
         event->kind == SSAN_sync_kind_EVENT) {
         failures_join(engine, engine_thread(engine, event->thread));

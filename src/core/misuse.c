@@ -79,6 +79,9 @@ void misuse_join(struct engine *engine, const struct host *host, const struct ss
 
 void misuse_pending(struct engine *engine)
 {
+    if (engine->stopped.told) {
+        return;
+    }
     for (uint32_t id = 1; id < engine->streams.count; id++) {
         const struct stream_facts *facts = &engine->streams.items[id];
         uint32_t context = engine->order.streams.items[id].context;

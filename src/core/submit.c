@@ -223,6 +223,7 @@ enum ssan_status on_op(struct engine *engine, const struct ssan_ev_op *event,
         return engine_refuse(engine, err, "thread", event->thread);
     }
     engine->last_op = event->op;
+    engine->stopped = (struct stopped){0};
     engine->totals.operations++;
     engine->totals.submitting_threads += !thread->submitted;
     thread->submitted = true;

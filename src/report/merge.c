@@ -257,17 +257,25 @@ static void merge_fault(struct run_info *into, const struct run_info *more)
     }
 }
 
+static bool append_failures(const struct run_failure **into, size_t *count,
+                            const struct run_failure *more, size_t more_count, struct arena *arena)
+{
+    struct run_failure *failures = grown(arena, *into, *count, more_count, sizeof *failures);
+    for (size_t i = 0; failures && i < more_count; i++) {
+        failures[(*count)++] = more[i];
+    }
+    *into = failures ? failures : *into;
+    return failures != NULL;
+}
+
 static bool merge_failures(struct run_info *into, const struct run_info *more, struct arena *arena)
 {
-    struct run_failure *failures =
-        grown(arena, into->failures, into->failure_count, more->failure_count, sizeof *failures);
-    if (!failures) {
+    if (!append_failures(&into->failures, &into->failure_count, more->failures, more->failure_count,
+                         arena) ||
+        !append_failures(&into->refused, &into->refused_count, more->refused, more->refused_count,
+                         arena)) {
         return false;
     }
-    for (size_t i = 0; i < more->failure_count; i++) {
-        failures[into->failure_count++] = more->failures[i];
-    }
-    into->failures = failures;
     struct run_missed *missed =
         grown(arena, into->missed, into->missed_count, more->missed_count, sizeof *missed);
     for (size_t i = 0; missed && i < more->missed_count; i++) {

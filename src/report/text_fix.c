@@ -229,6 +229,19 @@ static void checked(struct strbuf *out, const struct fix *fix)
     strbuf_finish(&text);
 }
 
+/* Where a launch syntax's error can be asked for, and how: what to do then is the program's. */
+static void ask_for_error(struct strbuf *out, const struct report *report,
+                          const struct finding *finding)
+{
+    const struct report_op *launch = words_op(report, finding->then.op);
+    layout_wrap(out, "fix", "ask for its error behind the launch, before the next join:");
+    if (launch && launch->at.line > 0 && launch->at.text) {
+        code_line(out, launch->at.line, ' ', launch->at.text);
+    }
+    code_line(out, 0, '+', "if (cudaGetLastError() != cudaSuccess) { /* nothing was launched */ }");
+    strbuf_puts(out, "\n");
+}
+
 /* Why an error has no fix. */
 static void no_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
@@ -254,6 +267,10 @@ void text_fix(struct strbuf *out, const struct report *report, const struct find
 {
     struct strbuf text = {0};
     const struct finding *of;
+    if (finding->check == CHECK_UNCHECKED_LAUNCH) {
+        ask_for_error(out, report, finding);
+        return;
+    }
     if (!finding->fix || !finding->fix->checked) {
         no_fix(out, report, finding);
         return;

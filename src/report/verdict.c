@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define UNSUPPORTED_NAMED 6 /* calls named in the verdict line; the rest is counted */
+#define REFUSED_MOST      3 /* failed launches named */
 
 static const char *plural(uint64_t count)
 {
@@ -119,6 +120,18 @@ static void fault_reason(struct strbuf *out, const struct run_info *run)
     say(out, ")");
 }
 
+/* What the program tried though nothing came of it. */
+static void refused_reason(struct strbuf *out, const struct run_info *run)
+{
+    for (size_t i = 0; out && i < run->refused_count && i < REFUSED_MOST; i++) {
+        strbuf_puts(out, i == 0 ? " (failed: " : ", ");
+        words_failure(out, &run->refused[i]);
+    }
+    if (run->refused_count > 0) {
+        say(out, run->refused_count > REFUSED_MOST ? ", ...)" : ")");
+    }
+}
+
 /* Appends why the run is incomplete and returns how many reasons there are; `out` NULL: only
  * counts. */
 static size_t reasons(struct strbuf *out, const struct report *report)
@@ -168,6 +181,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
         say(out, "no CUDA operation was %s",
             run->source == SSAN_producer_VIRTUAL_DEVICE && run->trace_bytes > 0 ? "accepted"
                                                                                 : "seen");
+        refused_reason(out, run);
     }
     return count;
 }
@@ -257,6 +271,9 @@ static void add_scope(struct strbuf *out, const struct report *report)
     }
     if (run->altered) {
         strbuf_printf(out, ", program altered (%s)", run->altered);
+    } else if (run->missed_count > 0) {
+        strbuf_printf(out, ", program not altered (--fail %s did not happen%s)",
+                      run->missed[0].failure, run->missed_count > 1 ? ", nor did others" : "");
     }
     if (run->rounded_sets > 0) {
         strbuf_printf(out, ", %" PRIu64 " byte set%s rounded", run->rounded_sets,

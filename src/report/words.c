@@ -327,7 +327,7 @@ void words_message(struct strbuf *out, const struct report *report, const struct
         break;
     case CHECK_PENDING_AT_EXIT:
         words_subject(out, report, finding->then.op >= 0 ? finding->then.op : finding->first.op);
-        strbuf_puts(out, " was still pending when the program ended; nobody waited for it");
+        strbuf_puts(out, " was still pending when the program ended; no wait for it had returned");
         break;
     case CHECK_UNCHECKED_LAUNCH:
     case CHECK_LATE_ERROR:

@@ -47,6 +47,12 @@ enum ssan_status plan_add_fail_parts(struct plan *plan, const char *call, const 
         return ssan_fail(err, SSAN_USAGE, 0,
                          "'%.100s' is no number of a call, which is 1 or more, or 'all'", number);
     }
+    if (error[0] && error[strspn(error, "0123456789")] == '\0') {
+        return ssan_fail(err, SSAN_USAGE, 0,
+                         "'%.100s' is a number; the name of the error is wanted, as "
+                         "cudaErrorMemoryAllocation",
+                         error);
+    }
     if (!cuda_error_find(error, &fail.error)) {
         return unknown("error of CUDA", error, cuda_error_similar(error), err);
     }

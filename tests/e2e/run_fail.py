@@ -111,6 +111,10 @@ def did_not_happen():
     check(told in done.err and done.code == 0, done.about())
     check([(m["failure"], m["calls"]) for m in done.report["run"]["missed_failures"]]
           == [("cudaLaunchKernel:4=cudaErrorUnknown", 3), ("cudaMallocPitch:1=cudaErrorUnknown", 0)], done.report["run"])
+    check(done.report["run"]["altered"] is None and "program not altered (--fail cudaLaunchKernel:4=cudaErrorUnknown did not happen, nor did others)" in done.err,
+          done.about())
+    done = failing("pipeline", "cudaMalloc:90=cudaErrorUnknown", "cudaMallocHost=cudaErrorMemoryAllocation")
+    check("cudaMalloc:90" in done.report["run"]["altered"] and "program altered" in done.err, done.about())
     done = execute([TOOL, "explore", "--fail", "cudaFree:2=cudaErrorUnknown", "--fail", "cudaMallocHost=cudaErrorMemoryAllocation", "--",
                     program("pipeline")])
     for words in ("  --fail cudaFree:2=cudaErrorUnknown did not happen: cudaFree was called 0 times\n", "  failed as asked for: cudaMallocHost at "):
@@ -119,7 +123,7 @@ def did_not_happen():
 
 def wrong_words():
     for word, says in (("cudaMaloc=cudaErrorUnknown", "did you mean cudaMalloc?"), ("cudaMalloc=cudaErrorUnknow", "did you mean cudaErrorUnknown?"),
-                       ("cudaMalloc", "CALL=ERROR"), ("cudaMalloc:0=cudaErrorUnknown", "'0' is no number")):
+                       ("cudaMalloc=700", "the name of the error is wanted"), ("cudaMalloc", "CALL=ERROR"), ("cudaMalloc:0=cudaErrorUnknown", "'0' is no number")):
         for verb in ("run", "explore", "witness"):
             done = execute([TOOL, verb, "--fail", word, "--", program("pipeline")])
             check(done.returncode == 64 and says in done.stderr, f"{verb} {word}: {done.returncode}\n{done.stderr}")

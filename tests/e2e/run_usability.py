@@ -294,7 +294,7 @@ def installed():
     for path, source in ((prefix / "share/man/man1/streamsan.1", PAGE), (prefix / "share/bash-completion/completions/streamsan", COMPLETION)):
         check(path.read_bytes() == source.read_bytes(), f"{path} differs")
     done = execute([prefix / "bin/streamsan", "check", "--quiet", LISTING])
-    check(done.returncode == 66 and os.access(prefix / "share/doc/streamsan/suppressions.md", os.R_OK), done.stderr)
+    check(done.returncode == 66 and os.access(prefix / "share/doc/streamsan/docs/suppressions.md", os.R_OK), done.stderr)
 
 
 def main():

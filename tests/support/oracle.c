@@ -426,6 +426,7 @@ struct oracle *oracle_run(const struct tape *tape, bool strict, const char **why
         oracle_destroy(oracle);
         return NULL;
     }
+    oracle->stopped = oracle_has_stopped(tape);
     oracle_judge(oracle);
     oracle_judge_errors(oracle, tape);
     return oracle;

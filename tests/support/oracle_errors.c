@@ -98,6 +98,23 @@ static void judge_late(struct oracle *oracle, const struct tape *tape)
     }
 }
 
+bool oracle_has_stopped(const struct tape *tape)
+{
+    bool asked = false;
+    for (size_t i = tape->events.count; i-- > 0;) {
+        const struct ssan_event *event = &tape->events.items[i];
+        if (event->kind == SSAN_EV_op || event->kind == SSAN_EV_sync) {
+            return false;
+        }
+        asked |= event->kind == SSAN_EV_asked;
+        if (event->kind == SSAN_EV_failed && event->failed.error_of == SSAN_error_of_PLANNED &&
+            (asked || !event->failed.discarded)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void oracle_judge_errors(struct oracle *oracle, const struct tape *tape)
 {
     for (size_t i = 0; i < tape->events.count; i++) {

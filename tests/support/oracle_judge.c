@@ -295,7 +295,8 @@ static void judge_syncs(struct oracle *oracle)
 /* Work whose end no host thread ever comes behind; records and waits are none by themselves. */
 static void judge_pending(struct oracle *oracle)
 {
-    bool tells = oracle->exited && oracle->fault_position == UINT64_MAX; /* R-ERR-3 */
+    bool tells = oracle->exited && oracle->fault_position == UINT64_MAX && /* R-ERR-3 */
+                 !oracle->stopped;
     for (size_t i = 0; tells && i < oracle->ops.count; i++) {
         const struct oracle_op *op = &oracle->ops.items[i];
         bool joined =

@@ -88,6 +88,8 @@ struct oracle {
     VEC(int) host_nodes; /* of host threads outside host functions */
     int last_host;       /* observed: the one timeline */
     bool exited;
+    bool
+        stopped; /* behind its last item and join the program was given an error that --fail made */
     uint64_t fault_position; /* of a device fault, UINT64_MAX none */
     uint32_t fault_context;
 };
@@ -124,6 +126,8 @@ static inline bool oracle_acts_in(const struct oracle_op *op, uint32_t context)
 bool oracle_sync_covers(const struct oracle *oracle, const struct ssan_ev_sync *sync,
                         uint32_t stream);
 /* Fills in what is wrong with errors of calls. */
+/* Whether the program may have ended for a failure that was planned. */
+bool oracle_has_stopped(const struct tape *tape);
 void oracle_judge_errors(struct oracle *oracle, const struct tape *tape);
 /* Fills `faults`; the graph is closed. */
 void oracle_judge(struct oracle *oracle);
