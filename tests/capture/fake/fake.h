@@ -17,9 +17,10 @@ struct fake_stream {
     struct fake_context *context;
     bool is_default; /* has no handle of the driver's: told as NULL */
     unsigned int flags;
-    _Atomic uint64_t last;      /* item submitted last; any thread looks */
-    struct fake_graph *capture; /* being captured into, or NULL */
-    struct fake_stream *next;   /* of the context's, or free */
+    _Atomic uint64_t last; /* item submitted last; any thread looks */
+    _Atomic(struct fake_graph *)
+        capture;              /* being captured into, or NULL; threads may ask at any time */
+    struct fake_stream *next; /* of the context's, or free */
 };
 
 struct fake_event {

@@ -6,7 +6,8 @@
 bool fake_capture(struct fake_stream *stream, uint32_t type, const struct fake_item *item,
                   const struct sanitizer_launch_data *launch)
 {
-    if (!stream->capture) {
+    struct fake_graph *graph = stream->capture;
+    if (!graph) {
         return false;
     }
     if (item) {
@@ -16,8 +17,8 @@ bool fake_capture(struct fake_stream *stream, uint32_t type, const struct fake_i
         if (launch) {
             node->launch = *launch;
         }
-        *stream->capture->last = node;
-        stream->capture->last = &node->next;
+        *graph->last = node;
+        graph->last = &node->next;
     }
     return true;
 }

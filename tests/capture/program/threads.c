@@ -9,14 +9,23 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { ROUNDS = 10, PATIENCE = 20000 };
+/* Times in ms; the library waits 2 s for a stream that it has borrowed. */
+enum { ROUNDS = 10, MOMENT_MS = 200, PATIENCE_MS = 2000, YIELDS = 200 };
 
 static void *device, *second;
 static cudaStream_t stream, other;
 static atomic_bool is_over;
 static cudaStream_t _Atomic brief; /* what the main thread is about to end; NULL: nothing */
 static sem_t come;
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
 
 static void begin(void)
 {
@@ -31,7 +40,8 @@ static void let_go_on(CUstream into)
 {
     if (into && atomic_load(&brief) == into) {
         sem_post(&come);
-        for (int i = 0; i < PATIENCE && atomic_load(&brief) == into; i++) {
+        for (double until = now_ms() + MOMENT_MS;
+             now_ms() < until && atomic_load(&brief) == into;) {
             sched_yield();
         }
     }
@@ -67,10 +77,10 @@ static int beside(int (*round)(void))
 /* Launches there, and waits for the library, if it is there, to put a mark behind. */
 static int launch_and_wait(cudaStream_t into)
 {
-    int left = getenv("CUDA_INJECTION64_PATH") ? 10 * PATIENCE : 0;
+    double until = now_ms() + (getenv("CUDA_INJECTION64_PATH") ? PATIENCE_MS : 0);
     atomic_store(&brief, into);
     int failed = launch(&kernel_scale, NULL, NULL, into);
-    while (!failed && left-- > 0 && sem_trywait(&come) != 0) {
+    while (!failed && now_ms() < until && sem_trywait(&come) != 0) {
         sched_yield();
     }
     return failed;
@@ -82,7 +92,7 @@ static int short_stream(void)
     int failed = cudaStreamCreateWithFlags(&made, CUDA_STREAM_NON_BLOCKING) ||
                  launch_and_wait(made) || cudaStreamDestroy(made);
     atomic_store(&brief, NULL);
-    for (int i = 0; i < PATIENCE / 100; i++) {
+    for (int i = 0; i < YIELDS; i++) {
         sched_yield(); /* before its place is used again */
     }
     return failed;
