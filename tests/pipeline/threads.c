@@ -27,17 +27,18 @@
 static struct ssan_pipe *pipe_;
 static struct ssan_pipe_consumer *consumer;
 static cudaStream_t stream;
-static const char *failing; /* the next `failures_left` calls of it fail, behind one of `behind` */
-static const char *behind;  /* NULL: at once */
+/* The next `failures_left` calls of `failing` fail, once `behind` was called (NULL: at once). */
+static _Atomic(const char *) failing, behind;
 static atomic_int failures_left;
 
 bool seam_fails(const char *call)
 {
-    if (behind && strcmp(call, behind) == 0) {
-        behind = NULL;
+    const char *waits = atomic_load(&behind), *fails = atomic_load(&failing);
+    if (waits && strcmp(call, waits) == 0) {
+        atomic_store(&behind, NULL);
+        return false;
     }
-    return failing && !behind && strcmp(call, failing) == 0 &&
-           atomic_fetch_sub(&failures_left, 1) > 0;
+    return fails && !waits && strcmp(call, fails) == 0 && atomic_fetch_sub(&failures_left, 1) > 0;
 }
 
 void seam_live(int change)
@@ -46,8 +47,8 @@ void seam_live(int change)
 
 static void fail_from_now(const char *call, int times)
 {
-    failing = call;
     atomic_store(&failures_left, times);
+    atomic_store(&failing, call);
 }
 
 #define GOOD(call) CHECK((call) == SSAN_PIPE_OK)
@@ -251,6 +252,7 @@ static int way_back(void *unused)
     struct ssan_pipe_consumer *made;
     struct ssan_pipe_error err;
     start();
+    go_round(); /* the publisher has set its own */
     fail_from_now("cudaSetDevice", 1);
     CHECK(ssan_pipe_consumer_create(pipe_, &wants, &made, &err) == SSAN_PIPE_CUDA); /* there */
     CHECK(strstr(err.text, "cudaSetDevice(1) failed") && current_device() == 0);
