@@ -42,6 +42,15 @@ bool event_join(struct failure *failure, cudaEvent_t event)
     return pipe_ok(failure, "cudaEventQuery", error);
 }
 
+/* By an event: other threads may be submitting there, and what a wait for the stream itself covers
+ * would be chance. */
+bool stream_join(struct failure *failure, cudaEvent_t event, cudaStream_t stream)
+{
+    struct failure once = {0};
+    return (PIPE_OK(&once, cudaEventRecord, event, stream) && event_join(&once, event)) ||
+           PIPE_OK(failure, cudaStreamSynchronize, stream);
+}
+
 static bool make_stream(struct failure *failure, cudaStream_t *stream)
 {
     return PIPE_OK(failure, cudaStreamCreateWithFlags, stream, cudaStreamNonBlocking);

@@ -198,6 +198,8 @@ bool device_leave(struct failure *failure, int device, int before);
 /* Waits for the event that is recorded behind some work, and for that alone; asks for it where CUDA
  * refuses to wait. */
 bool event_join(struct failure *failure, cudaEvent_t event);
+/* Waits for what stands in the stream, by an event of it if CUDA lets it. */
+bool stream_join(struct failure *failure, cudaEvent_t event, cudaStream_t stream);
 void pipe_drop_memory(struct ssan_pipe *pipe, struct failure *failure);
 bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure);
 void consumer_drop_memory(struct ssan_pipe_consumer *consumer, struct failure *failure);

@@ -116,16 +116,6 @@ static bool has_room(struct submission *s)
     return false;
 }
 
-/* Waits for what stands in the stream. By an event: other producers may be submitting there, and
- * what a wait for the stream itself covers would be chance. */
-static bool join(struct failure *failure, bool is_needed, cudaEvent_t event, cudaStream_t stream)
-{
-    struct failure again = {0};
-    return !is_needed ||
-           (PIPE_OK(&again, cudaEventRecord, event, stream) && event_join(&again, event)) ||
-           PIPE_OK(failure, cudaStreamSynchronize, stream);
-}
-
 /* Waits for what a failed submit has enqueued; false: it can't be shown that it has ended. */
 static bool join_enqueued(struct submission *s, struct failure *failure)
 {
@@ -133,9 +123,9 @@ static bool join_enqueued(struct submission *s, struct failure *failure)
     const bool uploads = s->uploads && pipe_has_edge(FAILED_UPLOAD_JOIN);
     const bool computes = s->computes && pipe_has_edge(FAILED_COMPUTE_JOIN);
     const bool copies = s->copies && pipe_has_edge(FAILED_COPY_JOIN);
-    bool ok = join(failure, uploads, slot->uploaded, slot->lane->part->upload);
-    ok = join(failure, computes, slot->produced, s->compute) && ok;
-    return join(failure, copies, slot->copied, slot->lane->copy) && ok;
+    bool ok = !uploads || stream_join(failure, slot->uploaded, slot->lane->part->upload);
+    ok = (!computes || stream_join(failure, slot->produced, s->compute)) && ok;
+    return (!copies || stream_join(failure, slot->copied, slot->lane->copy)) && ok;
 }
 
 static enum ssan_pipe_status tell_sizes(const struct submission *s, struct ssan_pipe_error *err)

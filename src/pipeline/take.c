@@ -289,7 +289,7 @@ static enum ssan_pipe_status release_landing(struct ssan_pipe_consumer *consumer
     ok = device_leave(&failure, device, before) && ok;
     if (!ok) {
         at_rest = !pipe_has_edge(FAILED_RELEASE_JOIN) ||
-                  PIPE_OK(&again, cudaStreamSynchronize, consumer->options.stream);
+                  stream_join(&again, landing->consumed, consumer->options.stream);
         landing->is_used = false; /* at rest: nothing to wait for */
     }
     failure.batch = again.batch = number;
