@@ -8,6 +8,7 @@
 #include "vcuda/program.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
+#include "vcuda/reach.h"
 #include "vcuda/sched.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum s
     op->planned = call->planned;
     queue_submit(op);
     emit_op(call, op, form, name, event_id);
+    reach_accepted(op);
     if (event) {
         queue_drop(event->record);
         event->record = op;
@@ -163,6 +165,7 @@ static void wait_for_return(struct op *op, enum returns returns)
 {
     if (returns == WHEN_DONE) {
         sched_join_op(op);
+        reach_joined(op->scope, op->id);
         return;
     }
     if (returns == AT_ONCE || op->state == OP_DONE) {
@@ -192,6 +195,7 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
     queue_submit(op);
     id = op->id;
     emit_op(call, op, form, NULL, 0);
+    reach_accepted(op);
     sched_submitted(op);
     wait_for_return(op, returns);
     error = returns == WHEN_DONE || returns == WHEN_PRIOR_STAGED ? device.sticky : cudaSuccess;

@@ -7,6 +7,7 @@
 #include "vcuda/memory.h"
 #include "vcuda/program.h"
 #include "vcuda/queue.h"
+#include "vcuda/reach.h"
 #include "vcuda/sched.h"
 #include "vcuda/snapshot.h"
 
@@ -436,6 +437,7 @@ static cudaError_t reset(struct call *call)
     }
     sched_join(&targets);
     queue_targets_finish(&targets);
+    reach_joined_device(call->ordinal, UINT64_MAX);
     end_blocks(call);
     if (!device.sticky) {
         program_reset(call);

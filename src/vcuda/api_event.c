@@ -5,6 +5,7 @@
 #include "vcuda/plan_order.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
+#include "vcuda/reach.h"
 #include "vcuda/sched.h"
 
 static cudaError_t create(struct call *call, cudaEvent_t *handle, unsigned flags)
@@ -131,7 +132,11 @@ static cudaError_t synchronize(struct call *call, cudaEvent_t handle)
     }
     sync = emit_sync(call, SSAN_sync_kind_EVENT, event->id);
     if (event->record) {
-        sched_join_op(event->record);
+        struct op *record = event->record;
+        queue_hold(record);
+        sched_join_op(record);
+        reach_joined(record->scope, record->id);
+        queue_drop(record);
         error = device.sticky;
     }
     emit_sync_return(sync, error == cudaSuccess, (uint64_t)(device_now_ns() - began));
@@ -157,6 +162,9 @@ static cudaError_t poll(struct event *event)
     }
     queue_hold(items[0]);
     done = sched_query(&targets, &polled);
+    if (done) {
+        reach_joined(items[0]->scope, items[0]->id);
+    }
     queue_drop(items[0]);
     event = device.events.items[id - 1];
     if (event) {

@@ -140,11 +140,13 @@ cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 bloc
     if (!op) {
         return cudaErrorMemoryAllocation;
     }
-    op->launch = (struct launch){.module = kernel->module,
-                                 .kernel = kernel->code,
-                                 .grid = {grid.x, grid.y, grid.z},
-                                 .block = {block.x, block.y, block.z},
-                                 .shared_bytes = (uint32_t)shared_bytes};
+    op->launch =
+        (struct launch){.module = kernel->module,
+                        .kernel = kernel->code,
+                        .grid = {grid.x, grid.y, grid.z},
+                        .block = {block.x, block.y, block.z},
+                        .shared_bytes = (uint32_t)shared_bytes,
+                        .reach = device.contexts[stream->ordinal].peers | 1u << stream->ordinal};
     if (!copy_params(&op->launch, args)) {
         queue_drop(op);
         return cudaErrorMemoryAllocation;

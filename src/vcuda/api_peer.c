@@ -4,7 +4,11 @@
  * Every two devices can access each other. A kernel that does so without cudaDeviceEnablePeerAccess
  * faults, as on devices; copies need none. */
 #include "vcuda/api.h"
+#include "vcuda/emit.h"
 #include "vcuda/memory.h"
+#include "vcuda/reach.h"
+
+#include "trace/message.h"
 
 /* As devices of one kind that are linked directly. */
 static bool p2p_attribute(enum cudaDeviceP2PAttr attr, int *value)
@@ -82,6 +86,12 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
     }
     if (!(*peers >> peerDevice & 1)) {
         return call_end(&call, cudaErrorPeerAccessNotEnabled);
+    }
+    if (reach_is_open(call.ordinal, (uint32_t)peerDevice)) {
+        static const char what[] = "cudaDeviceDisablePeerAccess under kernels not waited for";
+        emit_unsupported(what, call.thread, call_site(&call));
+        message_once(what, "is a fault (R-IMPL-3) that is not judged: wait for their streams, an "
+                           "event recorded there, or the device");
     }
     *peers &= ~(1u << peerDevice);
     memory_raise_epoch();

@@ -4,6 +4,7 @@
 #include "vcuda/handle.h"
 #include "vcuda/plan_sites.h"
 #include "vcuda/queue.h"
+#include "vcuda/reach.h"
 #include "vcuda/sched.h"
 
 /* Highest priority; 0 is the lowest. */
@@ -144,6 +145,8 @@ static cudaError_t join(struct call *call, struct stream *stream)
     if (plan_sites_ignores(call)) {
         return cudaSuccess;
     }
+    const struct reach_scope scope = stream ? reach_scope(stream) : (struct reach_scope){0};
+    const uint64_t before = device.op_count;
     sync = stream ? emit_sync(call, SSAN_sync_kind_STREAM, stream->id)
                   : emit_sync(call, SSAN_sync_kind_DEVICE, call->ordinal + 1);
     error = (stream ? queue_targets(&targets, stream) : queue_targets_of(&targets, call->ordinal))
@@ -152,6 +155,11 @@ static cudaError_t join(struct call *call, struct stream *stream)
     if (error == cudaSuccess) {
         sched_join(&targets);
         error = device.sticky;
+    }
+    if (error == cudaSuccess && stream) {
+        reach_joined(scope, before);
+    } else if (error == cudaSuccess) {
+        reach_joined_device(call->ordinal, before);
     }
     queue_targets_finish(&targets);
     emit_sync_return(sync, error == cudaSuccess, (uint64_t)(device_now_ns() - began));
@@ -193,7 +201,12 @@ cudaError_t api_stream_query(struct call *call, cudaStream_t handle, bool per_th
     if (error == cudaSuccess) {
         id = stream->id;
         polled = stream->polled;
+        const struct reach_scope scope = reach_scope(stream);
+        const uint64_t before = device.op_count;
         done = sched_query(&targets, &polled);
+        if (done) {
+            reach_joined(scope, before);
+        }
         /* Another thread may have destroyed the stream meanwhile. */
         if (handle_find_stream(call, handle, per_thread, &stream) == cudaSuccess) {
             stream->polled = polled;

@@ -38,6 +38,7 @@ struct launch {
     struct ptx_exec *exec; /* once begun */
     void *params;          /* owned */
     uint32_t grid[3], block[3], shared_bytes;
+    uint32_t reach; /* devices whose memory it may access, as of its acceptance, bit by bit */
 };
 
 /* Rows of a copy or memset; `height` 1 is the plain form. */
@@ -60,6 +61,12 @@ struct op_list {
     size_t count, room;
 };
 
+/* What a join of a stream covers; it outlives the stream. */
+struct reach_scope {
+    uint32_t stream, ordinal; /* id of the stream, its device */
+    bool legacy;
+};
+
 /* An item of a stream. Held by the queue until done, and by tails, events and edges that name it.
  */
 struct op {
@@ -70,6 +77,7 @@ struct op {
     enum ssan_op_kind kind;
     enum op_state state;
     struct stream *stream;
+    struct reach_scope scope; /* once it has its id */
     uint32_t refs;
     uint32_t unmet;            /* entries of `needs` that are not done */
     struct op_list needs;      /* what must be done before; emptied when done */

@@ -348,7 +348,7 @@ static void run_job(void)
     }
     machine_clock = device.clock;
     machine_ordinal = op->stream->ordinal;
-    machine_reach = device.contexts[machine_ordinal].peers | 1u << machine_ordinal;
+    machine_reach = op->kind == SSAN_op_kind_KERNEL ? op->launch.reach : 1u << machine_ordinal;
     is_dry = device.exiting;
     if (planned == cudaSuccess) {
         device_unlock();
