@@ -1,4 +1,4 @@
-/* What the trace costs: ns of CPU time and bytes per event of a typical run (an operation is op,
+/* What the trace costs: ns and bytes per event of a typical run (an operation is op,
  * two sets, op_closed), written live by one thread and by two, read, kept, and read from the kept
  * file.
  *
@@ -28,7 +28,7 @@ struct job {
 static double now_ns(void)
 {
     struct timespec at;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
+    clock_gettime(CLOCK_MONOTONIC, &at);
     return (double)at.tv_sec * 1e9 + (double)at.tv_nsec;
 }
 
