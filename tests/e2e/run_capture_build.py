@@ -62,8 +62,6 @@ def device_code():
 
 def wrong_folder():
     done = execute([ROOT / "scripts/build-capture", WORK / "none"], env={**OFFLINE, "SANITIZER_API": str(WORK)})
-    if "could not fetch" in done.stderr and "nvcc" in done.stderr:
-        raise Skip("no nvcc here")
     check(done.returncode == 69 and f"SANITIZER_API={WORK} holds no" in done.stderr, done.stdout + done.stderr)
     done = execute([ROOT / "scripts/build-capture", WORK / "none"], env={**OFFLINE, "TARGETS": "12"})
     check(done.returncode == 69, done.stdout + done.stderr)
