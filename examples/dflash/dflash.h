@@ -40,6 +40,24 @@ struct setup {
     int devices; /* of the machine, used in turn: targets first, then drafters */
 };
 
+/* Blocks of THREADS for so many elements. */
+static inline int blocks_for(int elements)
+{
+    return (elements + THREADS - 1) / THREADS;
+}
+
+/* An element of a matrix product: `count` terms, added in their order. `a_step`, `b_step`: floats
+ * from one term's factor to the next one's. */
+static inline __device__ float dot(const float *a, int a_step, const float *b, int b_step,
+                                   int count)
+{
+    float sum = 0;
+    for (int k = 0; k < count; k++) {
+        sum += a[k * a_step] * b[k * b_step];
+    }
+    return sum;
+}
+
 /* Ends the process with code 1 when a CUDA call failed. */
 void check(cudaError_t error, const char *what);
 /* A number in [-1, 1) that depends on both alone. */
@@ -52,7 +70,6 @@ float *weights_make(unsigned series, int rows, int columns, float scale);
 /* Which tokens there are and which of them count: those of a prompt do not. Some batches have none.
  */
 struct batch {
-    int number;
     int tokens[TOKENS];
     int valid;        /* rows */
     int rows[TOKENS]; /* positions of the valid tokens, ascending */

@@ -12,27 +12,20 @@
 __global__ static void forward(const float *features, const float *first, int valid, float *hidden)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / HIDDEN, unit = i % HIDDEN;
-    float sum = 0;
+    float sum;
     if (row >= valid) {
         return;
     }
-    for (int k = 0; k < FEATURES; k++) {
-        sum += features[row * FEATURES + k] * first[k * HIDDEN + unit];
-    }
+    sum = dot(features + row * FEATURES, 1, first + unit, HIDDEN, FEATURES);
     hidden[i] = sum < 0 ? 0 : sum; /* a NaN stays one */
 }
 
 __global__ static void score(const float *hidden, const float *second, int valid, float *scores)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / WORDS, word = i % WORDS;
-    float sum = 0;
-    if (row >= valid) {
-        return;
+    if (row < valid) {
+        scores[i] = dot(hidden + row * HIDDEN, 1, second + word, WORDS, HIDDEN);
     }
-    for (int k = 0; k < HIDDEN; k++) {
-        sum += hidden[row * HIDDEN + k] * second[k * WORDS + word];
-    }
-    scores[i] = sum;
 }
 
 /* A token's cross entropy; its scores become the gradient of the mean loss by them. */
@@ -70,29 +63,20 @@ __global__ static void backward(const float *gradient, const float *second, cons
                                 int valid, float *back)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / HIDDEN, unit = i % HIDDEN;
-    float sum = 0;
-    if (row >= valid) {
-        return;
+    if (row < valid) {
+        back[i] =
+            hidden[i] > 0 ? dot(gradient + row * WORDS, 1, second + unit * WORDS, 1, WORDS) : 0;
     }
-    for (int word = 0; word < WORDS; word++) {
-        sum += gradient[row * WORDS + word] * second[unit * WORDS + word];
-    }
-    back[i] = hidden[i] > 0 ? sum : 0;
 }
 
-/* weights -= rate * input^T gradient. */
+/* weights -= RATE * input^T gradient. */
 __global__ static void step(float *weights, const float *input, const float *gradient, int valid,
-                            int rows, int columns, float rate)
+                            int rows, int columns)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, from = i / columns, to = i % columns;
-    float sum = 0;
-    if (from >= rows) {
-        return;
+    if (from < rows) {
+        weights[i] -= RATE * dot(input + from, rows, gradient + to, columns, valid);
     }
-    for (int row = 0; row < valid; row++) {
-        sum += input[row * rows + from] * gradient[row * columns + to];
-    }
-    weights[i] -= rate * sum;
 }
 
 static float *floats(size_t count)
@@ -138,11 +122,6 @@ void drafter_close(struct drafter *drafter)
     check(cudaStreamDestroy(drafter->stream), "a drafter's stream");
 }
 
-static int blocks(int elements)
-{
-    return (elements + THREADS - 1) / THREADS;
-}
-
 void drafter_step(struct drafter *drafter, int batch, int valid, const void *packed)
 {
     const float *features = (const float *)packed;
@@ -152,19 +131,19 @@ void drafter_step(struct drafter *drafter, int batch, int valid, const void *pac
     if (valid == 0) {
         return;
     }
-    forward<<<blocks(valid * HIDDEN), THREADS, 0, stream>>>(features, drafter->first, valid,
-                                                            drafter->hidden);
-    score<<<blocks(valid * WORDS), THREADS, 0, stream>>>(drafter->hidden, drafter->second, valid,
-                                                         drafter->scores);
-    lose<<<blocks(valid), THREADS, 0, stream>>>(drafter->scores, labels, valid,
-                                                drafter->token_losses);
+    forward<<<blocks_for(valid * HIDDEN), THREADS, 0, stream>>>(features, drafter->first, valid,
+                                                                drafter->hidden);
+    score<<<blocks_for(valid * WORDS), THREADS, 0, stream>>>(drafter->hidden, drafter->second,
+                                                             valid, drafter->scores);
+    lose<<<blocks_for(valid), THREADS, 0, stream>>>(drafter->scores, labels, valid,
+                                                    drafter->token_losses);
     mean<<<1, 1, 0, stream>>>(drafter->token_losses, valid, loss);
-    backward<<<blocks(valid * HIDDEN), THREADS, 0, stream>>>(drafter->scores, drafter->second,
-                                                             drafter->hidden, valid, drafter->back);
-    step<<<blocks(HIDDEN * WORDS), THREADS, 0, stream>>>(
-        drafter->second, drafter->hidden, drafter->scores, valid, HIDDEN, WORDS, RATE);
-    step<<<blocks(FEATURES * HIDDEN), THREADS, 0, stream>>>(drafter->first, features, drafter->back,
-                                                            valid, FEATURES, HIDDEN, RATE);
+    backward<<<blocks_for(valid * HIDDEN), THREADS, 0, stream>>>(
+        drafter->scores, drafter->second, drafter->hidden, valid, drafter->back);
+    step<<<blocks_for(HIDDEN * WORDS), THREADS, 0, stream>>>(drafter->second, drafter->hidden,
+                                                             drafter->scores, valid, HIDDEN, WORDS);
+    step<<<blocks_for(FEATURES * HIDDEN), THREADS, 0, stream>>>(
+        drafter->first, features, drafter->back, valid, FEATURES, HIDDEN);
     check(cudaGetLastError(), "training step");
     check(cudaMemcpyAsync(drafter->losses + batch, loss, sizeof *loss, cudaMemcpyDeviceToHost,
                           stream),

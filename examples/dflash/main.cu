@@ -52,13 +52,16 @@ float *weights_make(unsigned series, int rows, int columns, float scale)
     return device;
 }
 
+static bool has_rows(int batch)
+{
+    return batch % EMPTY_EACH != EMPTY_EACH - 1;
+}
+
 void batch_make(struct batch *batch, int number)
 {
     unsigned series = 1000 + (unsigned)number;
-    int prompt =
-        number % EMPTY_EACH == EMPTY_EACH - 1 ? (int)TOKENS : (int)(mixed(series) % (TOKENS / 2));
+    int prompt = has_rows(number) ? (int)(mixed(series) % (TOKENS / 2)) : (int)TOKENS;
     memset(batch, 0, sizeof *batch);
-    batch->number = number;
     for (int t = 0; t < TOKENS; t++) {
         batch->tokens[t] = (int)(mixed((uint64_t)series << 32 | (unsigned)t) % WORDS);
         if (t >= prompt) {
@@ -84,13 +87,13 @@ static bool tell(const struct setup *setup, const struct drafter *drafters)
     double first = 0, last = 0;
     int counted = 0, quarter, trained = 0, bad = 0;
     for (int b = 0; b < setup->batches; b++) {
-        trained += b % EMPTY_EACH != EMPTY_EACH - 1;
+        trained += has_rows(b);
     }
     quarter = trained < 4 ? 1 : trained / 4;
     for (int b = 0; b < setup->batches; b++) {
         const struct drafter *drafter = &drafters[b % setup->drafters];
         float loss = drafter->losses[b];
-        if (b % EMPTY_EACH == EMPTY_EACH - 1) {
+        if (!has_rows(b)) {
             std::printf("batch=%d drafter=%d rows=0\n", b, drafter->number);
             continue;
         }

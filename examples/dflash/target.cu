@@ -16,13 +16,11 @@ __global__ static void embed(const int *tokens, const float *embedding, float *x
 __global__ static void layer(const float *x, const float *w, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, token = i / WIDTH, column = i % WIDTH;
-    float sum = 0;
+    float sum;
     if (token >= TOKENS) {
         return;
     }
-    for (int k = 0; k < WIDTH; k++) {
-        sum += x[token * WIDTH + k] * w[k * WIDTH + column];
-    }
+    sum = dot(x + token * WIDTH, 1, w + column, WIDTH, WIDTH);
     y[i] = x[i] + sum / (1.0f + fabsf(sum));
 }
 
@@ -30,14 +28,10 @@ __global__ static void layer(const float *x, const float *w, float *y)
 __global__ static void score(const float *x, const float *head, float *scores)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, token = i / WORDS, word = i % WORDS;
-    float sum = word == WORDS - 1 ? -INFINITY : 0;
-    if (token >= TOKENS) {
-        return;
+    if (token < TOKENS) {
+        scores[i] =
+            word == WORDS - 1 ? -INFINITY : dot(x + token * WIDTH, 1, head + word, WORDS, WIDTH);
     }
-    for (int k = 0; k < WIDTH; k++) {
-        sum += x[token * WIDTH + k] * head[k * WORDS + word];
-    }
-    scores[i] = sum;
 }
 
 __global__ static void say(const float *scores, int *labels)
@@ -107,21 +101,16 @@ void target_close(struct target *target)
     check(cudaStreamDestroy(target->stream), "a target's stream");
 }
 
-static int blocks(int elements)
-{
-    return (elements + THREADS - 1) / THREADS;
-}
-
 void target_forward(struct target *target, int batch, struct states *states)
 {
     struct cache *cache = &target->cache;
     cudaStream_t stream = target->stream;
     float *x = (float *)cache_take(cache), *y;
-    embed<<<blocks(TOKENS * WIDTH), THREADS, 0, stream>>>(target->on_device[batch].tokens,
-                                                          target->embedding, x);
+    embed<<<blocks_for(TOKENS * WIDTH), THREADS, 0, stream>>>(target->on_device[batch].tokens,
+                                                              target->embedding, x);
     for (int l = 0; l < LAYERS; l++) {
         y = (float *)cache_take(cache);
-        layer<<<blocks(TOKENS * WIDTH), THREADS, 0, stream>>>(x, target->layers[l], y);
+        layer<<<blocks_for(TOKENS * WIDTH), THREADS, 0, stream>>>(x, target->layers[l], y);
         if (l == LAYERS / 2) {
             states->low = x;
         } else {
@@ -131,8 +120,8 @@ void target_forward(struct target *target, int batch, struct states *states)
     }
     states->high = x;
     y = (float *)cache_take(cache);
-    score<<<blocks(TOKENS * WORDS), THREADS, 0, stream>>>(x, target->head, y);
-    say<<<blocks(TOKENS), THREADS, 0, stream>>>(y, target->labels + batch * TOKENS);
+    score<<<blocks_for(TOKENS * WORDS), THREADS, 0, stream>>>(x, target->head, y);
+    say<<<blocks_for(TOKENS), THREADS, 0, stream>>>(y, target->labels + batch * TOKENS);
     cache_give(cache, y);
     check(cudaGetLastError(), "forward pass");
 }
@@ -142,7 +131,7 @@ void target_pack(const struct target *target, int batch, const struct states *st
 {
     int valid = target->batches[batch].valid;
     if (valid > 0) {
-        pack<<<blocks(valid * FEATURES), THREADS, 0, stream>>>(
+        pack<<<blocks_for(valid * FEATURES), THREADS, 0, stream>>>(
             states->low, states->high, target->labels + batch * TOKENS, target->on_device + batch,
             (float *)packed);
         check(cudaGetLastError(), "packing");
