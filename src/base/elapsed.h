@@ -1,7 +1,8 @@
-/* Time that has passed, by the clock that nobody sets. */
+/* Time that has passed, and waits, by the clock that nobody sets. */
 #ifndef SSAN_BASE_ELAPSED_H
 #define SSAN_BASE_ELAPSED_H
 
+#include <pthread.h>
 #include <time.h>
 
 /* Seconds from `begun`, which clock_gettime(CLOCK_MONOTONIC) gave, to now. */
@@ -24,6 +25,16 @@ static inline struct timespec time_in_ms(unsigned milliseconds)
         until.tv_nsec -= 1000000000;
     }
     return until;
+}
+
+/* Makes a condition whose pthread_cond_timedwait takes such a time. */
+static inline void condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &clock);
+    pthread_condattr_destroy(&clock);
 }
 
 #endif

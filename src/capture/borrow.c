@@ -19,11 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_condition(void)
 {
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&streams.changed, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&streams.changed);
 }
 
 bool borrow_begin(void)

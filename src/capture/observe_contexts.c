@@ -193,12 +193,8 @@ static void start_thread(void)
 void contexts_start(const struct sanitizer_api *api, struct ssan_sink *sink, const char *patches,
                     uint64_t bytes, bool has_gates)
 {
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&contexts.wake, &clock);
-    pthread_cond_init(&contexts.passed, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&contexts.wake);
+    condition_init(&contexts.passed);
     contexts.api = api;
     contexts.sink = sink;
     contexts.patches = patches;

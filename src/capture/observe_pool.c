@@ -153,7 +153,6 @@ static bool fill(struct pool *pool)
 struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uint64_t bytes)
 {
     struct pool *pool = mem_zalloc(1, sizeof *pool);
-    pthread_condattr_t clock;
     if (!pool) {
         return NULL;
     }
@@ -161,10 +160,7 @@ struct pool *pool_create(const struct sanitizer_api *api, CUcontext context, uin
     pool->context = context;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_mutex_init(&pool->drain_lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool->freed, &clock);
-    pthread_condattr_destroy(&clock);
+    condition_init(&pool->freed);
     pool->most_bytes = bytes;
     if (!alloc_device(pool, bytes && bytes < POOL_BYTES ? bytes : POOL_BYTES) ||
         !alloc_host(pool) || !fill(pool)) {

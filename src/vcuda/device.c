@@ -5,6 +5,7 @@
  * (`sticky`) nothing runs any more and every call answers with its error (R-ERR-3). */
 #include "vcuda/device.h"
 
+#include "base/elapsed.h"
 #include "trace/message.h"
 #include "vcuda/callback.h"
 #include "vcuda/emit.h"
@@ -35,12 +36,8 @@ static _Thread_local uint32_t current;
 
 static void init_conditions(void)
 {
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&device.changed, &attr);
-    pthread_cond_init(&device.work, &attr);
-    pthread_condattr_destroy(&attr);
+    condition_init(&device.changed);
+    condition_init(&device.work);
 }
 
 /* A forked child has no executor: CUDA in it fails as on a real device, unless the parent had not
