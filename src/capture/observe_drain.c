@@ -137,8 +137,7 @@ static void tell_batch(struct drain *drain, struct batch *batch)
         }
         if (pool->launches[index].kernel &&
             observe_kernel_has_lines(pool->launches[index].kernel) &&
-            owned_copy_back(drain, pool->records_copy,
-                            pool->records + index * sizeof(struct patch_launch),
+            owned_copy_back(drain, pool->records_copy, pool_user(pool, index),
                             sizeof(struct patch_launch))) {
             record = pool->records_copy;
         }
@@ -228,8 +227,8 @@ static void reset_records(struct drain *drain)
             memset(&pool->flags_copy[done[i]], 0, sizeof pool->flags_copy[0]);
         }
         if (is_touched) {
-            owned_copy_out(drain, pool->records + done[from] * sizeof(struct patch_launch),
-                           &pool->templates[done[from]], (to - from) * sizeof(struct patch_launch));
+            owned_copy_out(drain, pool_user(pool, done[from]), &pool->templates[done[from]],
+                           (to - from) * sizeof(struct patch_launch));
             owned_copy_out(drain, pool->flags + done[from] * sizeof(struct patch_flags),
                            &pool->flags_copy[done[from]], (to - from) * sizeof(struct patch_flags));
         }

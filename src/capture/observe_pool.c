@@ -228,7 +228,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         pool->running++;
         pool->begun[pool->begun_count++] = launch->number;
         *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;
-        user = pool->records + index * sizeof(struct patch_launch);
+        user = pool_user(pool, index);
     }
     pthread_mutex_unlock(&pool->lock);
     return user;
@@ -247,7 +247,7 @@ static void forget_begun(struct pool *pool, uint64_t number)
 
 void pool_taken(struct pool *pool, uint64_t user)
 {
-    uint32_t index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+    uint32_t index = pool_record(pool, user);
     pthread_mutex_lock(&pool->lock);
     const struct pool_launch *launch = &pool->launches[index];
     struct pool_stream *stream = &pool->streams[launch->stream];
@@ -258,7 +258,7 @@ void pool_taken(struct pool *pool, uint64_t user)
 
 void pool_cancel(struct pool *pool, uint64_t user)
 {
-    uint32_t index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+    uint32_t index = pool_record(pool, user);
     pthread_mutex_lock(&pool->lock);
     struct pool_launch *launch = &pool->launches[index];
     if (launch->is_running && !launch->is_done) {

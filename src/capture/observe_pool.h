@@ -117,6 +117,16 @@ static inline void *pool_at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
+/* The user data of a launch is the address of its record; which record that is. */
+static inline uint64_t pool_user(const struct pool *pool, uint32_t record)
+{
+    return pool->records + record * sizeof(struct patch_launch);
+}
+static inline uint32_t pool_record(const struct pool *pool, uint64_t user)
+{
+    return (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
+}
+
 /* Without a size given, and the most that is taken to begin with. */
 #define POOL_BYTES (UINT64_C(512) << 20)
 

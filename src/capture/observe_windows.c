@@ -81,13 +81,6 @@ struct window_plan windows_plan(const struct observed_kernel *kernel,
     return plan;
 }
 
-/* The record of a launch as it begins, which goes to the device as far as its windows. */
-static struct patch_launch *template_of(struct pool *pool, uint64_t user, uint32_t *index)
-{
-    *index = (uint32_t)((user - pool->records) / sizeof(struct patch_launch));
-    return &pool->templates[*index];
-}
-
 /* Lock held. */
 static void take_window(struct pool *pool, struct pool_launch *launch, struct patch_launch *record,
                         uint64_t first, uint64_t end)
@@ -120,8 +113,8 @@ static void take_window(struct pool *pool, struct pool_launch *launch, struct pa
 void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
                   struct sanitizer_stream *handle)
 {
-    uint32_t index;
-    struct patch_launch *record = template_of(pool, user, &index);
+    uint32_t index = pool_record(pool, user);
+    struct patch_launch *record = &pool->templates[index]; /* goes there as far as its windows */
     struct pool_launch *launch = &pool->launches[index];
     const size_t from = offsetof(struct patch_launch, ring_mask); /* as it is there; whole words */
     if (plan->count == 0) {
