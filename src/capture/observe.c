@@ -396,15 +396,21 @@ static void wait_for_growth(struct pool *pool, bool (*is_waited_for)(struct pool
     }
 }
 
+/* Launches of other threads are in the way, too. */
+static void mark_all(struct pool *pool)
+{
+    if (borrow_begin()) {
+        pool_mark_all(pool);
+        borrow_end();
+    }
+}
+
 /* Until there is room again, for a limited time. */
 static void wait_for_room(struct pool *pool)
 {
     uint64_t limit = pool_now_ms() + WAIT_LIMIT_MS;
     while (pool_is_pressed(pool) && pool_now_ms() < limit) {
-        if (borrow_begin()) { /* launches of other threads are in the way, too */
-            pool_mark_all(pool);
-            borrow_end();
-        }
+        mark_all(pool);
         contexts_hurry();
         pool_wait(pool, WAIT_MS);
     }
@@ -429,10 +435,7 @@ void observe_before_alloc(CUcontext context, uint64_t bytes)
 {
     struct pool *pool = acquire(context);
     if (pool && growth_before_alloc(pool, bytes)) {
-        if (borrow_begin()) {
-            pool_mark_all(pool);
-            borrow_end();
-        }
+        mark_all(pool);
         wait_for_growth(pool, growth_has_to_shrink);
     }
     contexts_release(pool);
