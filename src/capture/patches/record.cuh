@@ -144,12 +144,19 @@ DEVICE bool is_page(uint32_t page)
     return page + 1 > 1; /* neither none nor RECORD_BUSY */
 }
 
+DEVICE uint32_t span_tag(const struct record_call *call)
+{
+    return (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
+}
+
+/* The first place of a span in the record. */
+DEVICE uint32_t span_home(uint32_t tag) { return (tag * 0x9e3779b1u) >> 25; }
+
 /* The span of the leaf in the record, set where there is none yet; 0: no room. */
 DEVICE uint64_t *find_span(const struct record_call *call)
 {
-    const uint32_t tag =
-        (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
-    uint32_t at = (tag * 0x9e3779b1u) >> 25;
+    const uint32_t tag = span_tag(call);
+    uint32_t at = span_home(tag);
     ROLLED
     for (uint32_t left = PATCH_SPANS; left > 0; left--, at = (at + 1) % PATCH_SPANS) {
         struct patch_span *span = &call->launch->spans[at];
@@ -192,10 +199,8 @@ DEVICE uint64_t claim_leaf(struct record_call *call)
 /* The same; nearly always by what the level 1 cache holds of the first place of the span. */
 DEVICE uint64_t find_page(struct record_call *call)
 {
-    const uint32_t tag =
-        (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
-    const uint64_t span =
-        load_near64((const uint64_t *)&call->launch->spans[(tag * 0x9e3779b1u) >> 25]);
+    const uint32_t tag = span_tag(call);
+    const uint64_t span = load_near64((const uint64_t *)&call->launch->spans[span_home(tag)]);
     if ((uint32_t)span == tag && is_page((uint32_t)(span >> 32))) {
         const uint64_t directory = page_address(call, (uint32_t)(span >> 32));
         const uint32_t page = load_near32((const uint32_t *)(uintptr_t)(
