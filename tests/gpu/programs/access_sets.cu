@@ -207,6 +207,25 @@ template <typename Body> __global__ void striding(Args args)
 /* -- what a warp can't write as a body ------------------------------------------------------------*/
 
 #ifndef ACCESS_SETS_PLAIN
+#if __CUDA_ARCH__ >= 900
+/* A barrier in shared memory, at `bar`, that 4096 bytes are to reach. */
+static __device__ __forceinline__ void barrier_open(unsigned bar)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar));
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 4096;" ::"r"(bar));
+}
+
+/* Until they have. */
+static __device__ __forceinline__ void barrier_wait(unsigned bar)
+{
+    unsigned done = 0;
+    while (!done) {
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar));
+    }
+}
+#endif
+
 /* Bulk copies: 4096 bytes a block in, 1024 bytes out. */
 __global__ void bulk(Args args)
 {
@@ -215,16 +234,11 @@ __global__ void bulk(Args args)
     __shared__ __align__(8) uint64_t barrier;
     const unsigned bar = (unsigned)__cvta_generic_to_shared(&barrier), to = (unsigned)__cvta_generic_to_shared(room);
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar));
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 4096;" ::"r"(bar));
+        barrier_open(bar);
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" ::"r"(to),
                      "l"(args.a + blockIdx.x * 8192), "r"(bar)
                      : "memory");
-        unsigned done = 0;
-        while (!done) {
-            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar));
-        }
+        barrier_wait(bar);
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;" ::"l"(args.b + blockIdx.x * 2048), "r"(to) : "memory");
         asm volatile("cp.async.bulk.commit_group;");
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
@@ -240,16 +254,11 @@ __global__ void tensor(const __grid_constant__ CUtensorMap map, float *out)
     __shared__ __align__(8) uint64_t barrier;
     const unsigned bar = (unsigned)__cvta_generic_to_shared(&barrier), to = (unsigned)__cvta_generic_to_shared(room);
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar));
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 4096;" ::"r"(bar));
+        barrier_open(bar);
         asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
                      "l"(&map), "r"(0), "r"(0), "r"(bar)
                      : "memory");
-        unsigned done = 0;
-        while (!done) {
-            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar));
-        }
+        barrier_wait(bar);
         asm volatile("st.global.f32 [%0], %1;" ::"l"(out), "f"(room[5]));
     }
 #endif
