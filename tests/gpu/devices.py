@@ -48,19 +48,19 @@ def options(about, virtual=False):
     return OPTIONS
 
 
-def no_gpu():
-    """Why no program can run on a GPU here; None when one can."""
+def find_gpus():
+    """How many GPUs there are, and, where there is none, why no program can run on one."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
-        return "no GPU: no CUDA driver (libcuda.so.1) on this machine"
+        return 0, "no GPU: no CUDA driver (libcuda.so.1) on this machine"
     code, count = driver.cuInit(0), ctypes.c_int(0)
     if code or driver.cuDeviceGetCount(ctypes.byref(count)) or not count.value:
-        return f"no GPU: the CUDA driver finds none (cuInit returns {code})"
-    return None
+        return 0, f"no GPU: the CUDA driver finds none (cuInit returns {code})"
+    return count.value, None
 
 
-NO_GPU = no_gpu()
+GPUS, NO_GPU = find_gpus()
 
 
 def needs_gpu():
