@@ -20,9 +20,13 @@
 #define PER_THREAD true
 
 static struct api_call rows[] = {
-#define API_CALL(domain, number, name, class, form, null)                                          \
-    {#name, domain, number, API_##class, API_##form, null,                                         \
-     false, false,  false,  false,       false,      false},
+#define API_CALL(of, id, word, kind, mode, null)                                                   \
+    {.name = #word,                                                                                \
+     .domain = of,                                                                                 \
+     .number = id,                                                                                 \
+     .class = API_##kind,                                                                          \
+     .form = API_##mode,                                                                           \
+     .per_thread = null},
 #include "capture/api_calls.def"
 };
 
@@ -31,6 +35,21 @@ static struct api_call rows[] = {
 static const struct api_call *by_number[2][MOST_NUMBERS];
 static _Atomic uint32_t thread_count;
 static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
+
+static bool gives_size(const char *name)
+{
+    static const char *const names[] = {
+        "cudaMalloc",  "cudaMallocManaged", "cudaMallocAsync", "cudaMallocFromPoolAsync",
+        "cuMemAlloc",  "cuMemAllocManaged", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
+        "cuMemCreate",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void calls_open(void)
 {
@@ -46,6 +65,10 @@ void calls_open(void)
         row->begins_capture = strstr(row->name, "BeginCapture") != NULL;
         row->launches_graph = strstr(row->name, "GraphLaunch") != NULL;
         row->ends_capture = strstr(row->name, "EndCapture") != NULL;
+        row->takes_memory =
+            row->class == API_ALLOC || row->class == API_POOL_ALLOC || row->class == API_MEMORY;
+        row->is_of_host = row->takes_memory && strstr(row->name, "Host") != NULL;
+        row->gives_size = row->takes_memory && gives_size(row->name);
         row->has_attributes = strcmp(row->name, "cuLaunchKernelEx") == 0;
         if (row->number < MOST_NUMBERS) {
             by_number[row->domain - 1][row->number] = row;

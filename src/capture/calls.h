@@ -21,6 +21,9 @@ struct api_call {
     bool is_batch;
     bool has_attributes; /* of launches: struct cuda_launch_ex_params */
     bool begins_capture, ends_capture, launches_graph;
+    bool takes_memory; /* or asks how much there is */
+    bool is_of_host;   /* so none of the device's */
+    bool gives_size;   /* its parameters begin as those of cudaMalloc: struct cuda_alloc_params */
 };
 
 /* How many rows there are; NULL behind the last. */

@@ -258,25 +258,14 @@ static void leave_well(struct thread *thread, const struct call_frame *frame)
     }
 }
 
-/* Calls whose parameters begin as those of cudaMalloc: where the pointer goes, then the size. */
-static const char *const sized[] = {
-    "cudaMalloc",  "cudaMallocManaged", "cudaMallocAsync", "cudaMallocFromPoolAsync",
-    "cuMemAlloc",  "cuMemAllocManaged", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
-    "cuMemCreate",
-};
-
 /* What a call will take of the device's memory, as for observe_before_alloc. */
 static uint64_t bytes_of(const struct api_call *call, const void *params)
 {
-    if (strstr(call->name, "Host")) {
+    if (call->is_of_host) {
         return 0;
     }
-    for (size_t i = 0; params && i < sizeof sized / sizeof sized[0]; i++) {
-        if (strcmp(call->name, sized[i]) == 0) {
-            return ((const struct cuda_alloc_params *)params)->size;
-        }
-    }
-    return UINT64_MAX;
+    return params && call->gives_size ? ((const struct cuda_alloc_params *)params)->size
+                                      : UINT64_MAX;
 }
 
 static void enter(struct thread *thread, const struct api_call *call,
@@ -294,8 +283,7 @@ static void enter(struct thread *thread, const struct api_call *call,
         } else if (call->class == API_STREAM_DESTROY || call->begins_capture) {
             thread->forbids = true;
             borrow_forbid();
-        } else if (call->class == API_ALLOC || call->class == API_POOL_ALLOC ||
-                   call->class == API_MEMORY) {
+        } else if (call->takes_memory) {
             observe_before_alloc(thread->context, bytes_of(call, data->params));
         }
     }
