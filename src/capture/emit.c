@@ -20,8 +20,7 @@ void emit_open(struct ssan_sink *sink)
 void emit_detach(void)
 {
     emit_to(NULL);
-    const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-    emitter.lock = fresh;
+    pthread_mutex_init(&emitter.lock, NULL);
 }
 
 void emit_lock(void)
