@@ -422,7 +422,7 @@ static void wait_for_room(struct pool *pool)
 void observe_before_launch(CUcontext context)
 {
     struct pool *pool = acquire(context);
-    if (pool) {
+    if (pool && growth_is_wanted(pool)) {
         wait_for_growth(pool, growth_is_wanted);
     }
     if (pool && pool_is_pressed(pool)) {
