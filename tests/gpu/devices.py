@@ -29,8 +29,8 @@ TIMEOUT_S = int(os.environ.get("STREAMSAN_GPU_TIMEOUT", "90"))
 OPTIONS = argparse.Namespace(device="gpu", built=None, build=None, keep=None, part=None, all=False)
 
 
-def options(about, virtual=False):
-    """Reads the command line into OPTIONS."""
+def options(about, virtual=False, **flags):
+    """Reads the command line into OPTIONS; `flags`: those that only this runner has, and what they are for."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--device", choices=DEVICES if virtual else DEVICES[:1], default="gpu")
     parser.add_argument("--built", type=pathlib.Path, metavar="FOLDER")
@@ -38,6 +38,8 @@ def options(about, virtual=False):
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--all", action="store_true", help="as the other runners; changes nothing here")
     parser.add_argument("--jobs", type=int, default=None)
+    for flag, use in flags.items():
+        parser.add_argument(f"--{flag}", action="store_true", help=use)
     parser.add_argument("part", nargs="?")
     parser.parse_args(namespace=OPTIONS)
     for folder in ("built", "build", "keep"):

@@ -154,9 +154,7 @@ def bench():
 
 def main():
     global PROGRAMS
-    is_bench = "--bench" in sys.argv
-    sys.argv = [word for word in sys.argv if word != "--bench"]
-    devices.options(__doc__.split("\n", 1)[0], virtual=True)
+    devices.options(__doc__.split("\n", 1)[0], virtual=True, bench="behind that, the programs of tests/bench/gpu against memcheck")
     source, is_virtual = ROOT / "tests/gpu/programs/access_sets.cu", OPTIONS.device == "virtual"
     PROGRAMS = devices.Programs(WORK.name)
     PROGRAMS.add(*((PLAIN, source, "-DACCESS_SETS_PLAIN") if is_virtual else (PROGRAM, source)))
@@ -165,7 +163,7 @@ def main():
     tally = Tally("gpu-accesses")
     for name in list(SETTINGS)[: 1 if is_virtual else None]:
         tally.case(f"sets, {name}", settings, name)
-    if is_bench and not is_virtual:
+    if OPTIONS.bench and not is_virtual:
         tally.case("bench", bench)
     return tally.finish(OPTIONS.part, 1)
 
