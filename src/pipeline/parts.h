@@ -164,6 +164,25 @@ static inline void slot_set_state(struct slot *slot, enum slot_state state)
     atomic_store_explicit(&slot->state, (int)state, memory_order_relaxed);
 }
 
+/* The way out over the host, which submit enqueues and the publisher waits for. */
+static inline bool slot_has_copy(const struct slot *slot)
+{
+    return slot->output && slot->batch.output_bytes;
+}
+
+/* The two halves of an edge of the device; nothing where a test build has dropped it. */
+static inline bool event_record(struct failure *failure, bool has_edge, cudaEvent_t event,
+                                cudaStream_t stream)
+{
+    return !has_edge || PIPE_OK(failure, cudaEventRecord, event, stream);
+}
+
+static inline bool event_wait(struct failure *failure, bool has_edge, cudaStream_t stream,
+                              cudaEvent_t event)
+{
+    return !has_edge || PIPE_OK(failure, cudaStreamWaitEvent, stream, event, 0);
+}
+
 /* slots.c */
 uint64_t pipe_now_ns(void);
 void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline);

@@ -14,15 +14,10 @@ static void take_time(uint64_t *sum, cudaEvent_t begin, cudaEvent_t end)
     }
 }
 
-static bool has_copy(const struct slot *slot)
-{
-    return slot->output && slot->batch.output_bytes;
-}
-
 /* Joins the batch into this thread. */
 static void join_batch(struct slot *slot, struct failure *failure)
 {
-    if (has_copy(slot)) {
+    if (slot_has_copy(slot)) {
         if (pipe_has_edge(COPIED_JOIN)) {
             PIPE_OK(failure, cudaEventSynchronize, slot->copied);
         }
@@ -35,7 +30,7 @@ static void join_batch(struct slot *slot, struct failure *failure)
 static bool join_again(struct slot *slot, struct failure *failure)
 {
     return !pipe_has_edge(FAILED_PUBLISH_JOIN) ||
-           event_join(failure, has_copy(slot) ? slot->copied : slot->produced);
+           event_join(failure, slot_has_copy(slot) ? slot->copied : slot->produced);
 }
 
 static void measure(struct ssan_pipe *pipe, struct slot *slot, uint64_t stages[3])
@@ -45,7 +40,7 @@ static void measure(struct ssan_pipe *pipe, struct slot *slot, uint64_t stages[3
             take_time(&stages[0], slot->upload_begin, slot->uploaded);
         }
         take_time(&stages[1], slot->compute_begin, slot->produced);
-        if (has_copy(slot)) {
+        if (slot_has_copy(slot)) {
             take_time(&stages[2], slot->copy_begin, slot->copied);
         }
     }

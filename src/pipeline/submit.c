@@ -20,20 +20,25 @@ struct submission {
 
 static void end_thrown(struct submission **submission);
 
-static bool record(struct failure *failure, bool has_edge, cudaEvent_t event, cudaStream_t stream)
-{
-    return !has_edge || PIPE_OK(failure, cudaEventRecord, event, stream);
-}
-
-static bool wait_for(struct failure *failure, bool has_edge, cudaStream_t stream, cudaEvent_t event)
-{
-    return !has_edge || PIPE_OK(failure, cudaStreamWaitEvent, stream, event, 0);
-}
-
 /* Takes the time where the options ask for it; orders nothing. */
 static bool begin(struct failure *failure, cudaEvent_t event, cudaStream_t stream)
 {
     return !event || PIPE_OK(failure, cudaEventRecord, event, stream);
+}
+
+/* Behind the consumer that still copies the slot's last batch out of device_output, or of output.
+ */
+static bool wait_reclaimed(struct submission *s, bool device, bool has_edge, cudaStream_t stream)
+{
+    struct slot *slot = s->slot;
+    if (!slot->reclaimed || slot->reclaimed_device != device) {
+        return true;
+    }
+    if (!event_wait(&s->failure, has_edge, stream, slot->reclaimed)) {
+        return false;
+    }
+    slot->reclaimed = NULL;
+    return true;
 }
 
 static bool enqueue_upload(struct submission *s)
@@ -49,8 +54,8 @@ static bool enqueue_upload(struct submission *s)
     return begin(&s->failure, slot->upload_begin, upload) &&
            PIPE_OK(&s->failure, cudaMemcpyAsync, slot->device_input, slot->input,
                    batch->input_bytes, cudaMemcpyHostToDevice, upload) &&
-           record(&s->failure, pipe_has_edge(UPLOADED_RECORD), slot->uploaded, upload) &&
-           wait_for(&s->failure, pipe_has_edge(UPLOADED_WAIT), s->compute, slot->uploaded);
+           event_record(&s->failure, pipe_has_edge(UPLOADED_RECORD), slot->uploaded, upload) &&
+           event_wait(&s->failure, pipe_has_edge(UPLOADED_WAIT), s->compute, slot->uploaded);
 }
 
 static bool call_compute(struct submission *s, ssan_pipe_compute *compute, void *user)
@@ -70,38 +75,25 @@ static bool enqueue_compute(struct submission *s, ssan_pipe_compute *compute, vo
 {
     struct slot *slot = s->slot;
     s->computes = true;
-    if (slot->reclaimed && slot->reclaimed_device) {
-        if (!wait_for(&s->failure, pipe_has_edge(RECLAIMED_COMPUTE_WAIT), s->compute,
-                      slot->reclaimed)) {
-            return false;
-        }
-        slot->reclaimed = NULL;
-    }
-    return begin(&s->failure, slot->compute_begin, s->compute) && call_compute(s, compute, user) &&
-           record(&s->failure, pipe_has_edge(PRODUCED_RECORD), slot->produced, s->compute);
+    return wait_reclaimed(s, true, pipe_has_edge(RECLAIMED_COMPUTE_WAIT), s->compute) &&
+           begin(&s->failure, slot->compute_begin, s->compute) && call_compute(s, compute, user) &&
+           event_record(&s->failure, pipe_has_edge(PRODUCED_RECORD), slot->produced, s->compute);
 }
 
 static bool enqueue_copy(struct submission *s)
 {
     struct slot *slot = s->slot;
     cudaStream_t copy = slot->lane->copy;
-    if (!slot->output || slot->batch.output_bytes == 0) {
+    if (!slot_has_copy(slot)) {
         return true;
     }
     s->copies = true;
-    if (!wait_for(&s->failure, pipe_has_edge(PRODUCED_WAIT), copy, slot->produced)) {
-        return false;
-    }
-    if (slot->reclaimed && !slot->reclaimed_device) {
-        if (!wait_for(&s->failure, pipe_has_edge(RECLAIMED_COPY_WAIT), copy, slot->reclaimed)) {
-            return false;
-        }
-        slot->reclaimed = NULL;
-    }
-    return begin(&s->failure, slot->copy_begin, copy) &&
+    return event_wait(&s->failure, pipe_has_edge(PRODUCED_WAIT), copy, slot->produced) &&
+           wait_reclaimed(s, false, pipe_has_edge(RECLAIMED_COPY_WAIT), copy) &&
+           begin(&s->failure, slot->copy_begin, copy) &&
            PIPE_OK(&s->failure, cudaMemcpyAsync, slot->output, slot->device_output,
                    slot->batch.output_bytes, cudaMemcpyDeviceToHost, copy) &&
-           record(&s->failure, pipe_has_edge(COPIED_RECORD), slot->copied, copy);
+           event_record(&s->failure, pipe_has_edge(COPIED_RECORD), slot->copied, copy);
 }
 
 /* Sizes are what acquire gave at most, also behind compute, which may set them. */

@@ -125,18 +125,15 @@ static bool enqueue_transfer(struct ssan_pipe_consumer *consumer, struct slot *s
     }
     if (landing->is_used) {
         pipe_get(LANDING_HANDOVER, &landing->returned);
-        if (pipe_has_edge(CONSUMED_WAIT) &&
-            !PIPE_OK(failure, cudaStreamWaitEvent, transfer, landing->consumed, 0)) {
+        if (!event_wait(failure, pipe_has_edge(CONSUMED_WAIT), transfer, landing->consumed)) {
             return false;
         }
     }
     if (!copy_to_landing(consumer, slot, landing, failure) ||
-        (pipe_has_edge(LANDED_RECORD) &&
-         !PIPE_OK(failure, cudaEventRecord, landing->landed, transfer)) ||
-        (pipe_has_edge(RECLAIMED_RECORD) &&
-         !PIPE_OK(failure, cudaEventRecord, reclaimed, transfer)) ||
-        (pipe_has_edge(LANDED_WAIT) &&
-         !PIPE_OK(failure, cudaStreamWaitEvent, consumer->options.stream, landing->landed, 0))) {
+        !event_record(failure, pipe_has_edge(LANDED_RECORD), landing->landed, transfer) ||
+        !event_record(failure, pipe_has_edge(RECLAIMED_RECORD), reclaimed, transfer) ||
+        !event_wait(failure, pipe_has_edge(LANDED_WAIT), consumer->options.stream,
+                    landing->landed)) {
         return false;
     }
     slot->reclaimed = reclaimed;
@@ -284,8 +281,8 @@ static enum ssan_pipe_status release_landing(struct ssan_pipe_consumer *consumer
     bool at_rest = true, ok;
     landing->is_used = true;
     ok = device_enter(&failure, device, &before) &&
-         (!pipe_has_edge(CONSUMED_RECORD) ||
-          PIPE_OK(&failure, cudaEventRecord, landing->consumed, consumer->options.stream));
+         event_record(&failure, pipe_has_edge(CONSUMED_RECORD), landing->consumed,
+                      consumer->options.stream);
     ok = device_leave(&failure, device, before) && ok;
     if (!ok) {
         at_rest = !pipe_has_edge(FAILED_RELEASE_JOIN) ||
