@@ -60,32 +60,32 @@ static enum ssan_pipe_status
 wait_for_turn(struct ssan_pipe *pipe, const struct ssan_pipe_request *request, uint64_t timeout_ns)
 {
     struct waiter waiter = {.request = request};
-    struct timespec deadline = {0};
-    bool for_slot = !has_slot(pipe, request);
-    uint64_t begin = pipe_now_ns();
+    const bool for_slot = !has_slot(pipe, request);
+    bool in_time = true;
+    uint64_t waited_ns;
     enum ssan_pipe_status status;
     if (timeout_ns == 0) {
         return SSAN_PIPE_TIMEOUT;
     }
-    pipe_deadline(timeout_ns, &deadline);
+    const uint64_t begin = pipe_now_ns();
+    const struct timespec deadline = pipe_deadline(timeout_ns);
     push_waiter(pipe, &waiter);
     while ((status = pipe_refusal(pipe)) == SSAN_PIPE_OK && !can_serve(pipe, request, &waiter)) {
-        if (!pipe_wait(pipe, &pipe->can_acquire, &pipe->producers, &waiter, timeout_ns,
-                       &deadline)) {
-            status = pipe_refusal(pipe);
-            if (status == SSAN_PIPE_OK && !can_serve(pipe, request, &waiter)) {
-                status = SSAN_PIPE_TIMEOUT;
-            }
+        if (!in_time) {
+            status = SSAN_PIPE_TIMEOUT;
             break;
         }
+        in_time =
+            pipe_wait(pipe, &pipe->can_acquire, &pipe->producers, &waiter, timeout_ns, &deadline);
     }
     waiter_remove(pipe, &waiter);
+    waited_ns = pipe_now_ns() - begin;
     if (for_slot) {
         pipe->stats.slot_waits++;
-        pipe->stats.slot_wait_ns += pipe_now_ns() - begin;
+        pipe->stats.slot_wait_ns += waited_ns;
     } else {
         pipe->stats.limit_waits++;
-        pipe->stats.limit_wait_ns += pipe_now_ns() - begin;
+        pipe->stats.limit_wait_ns += waited_ns;
     }
     pipe_wake(&pipe->changed, pipe->watchers); /* destroy waits for us */
     return status;

@@ -14,15 +14,15 @@ static struct failure take_untold(struct ssan_pipe *pipe)
 
 /* Ends a flush or drain. Under the lock; nothing of the pipeline is touched behind it, for destroy
  * may wait for its end only. */
-static enum ssan_pipe_status end_watch(struct ssan_pipe *pipe, const char *call, uint64_t left,
+static enum ssan_pipe_status end_watch(struct ssan_pipe *pipe, const char *call, unsigned left,
                                        struct ssan_pipe_error *err)
 {
     struct failure untold;
     pipe_wake(&pipe->changed, pipe->watchers);
     if (left) {
         return pipe_fail(err, SSAN_PIPE_TIMEOUT, SSAN_PIPE_NO_BATCH,
-                         "%s: %s: %llu %s still under way", pipe->name, call,
-                         (unsigned long long)left, left == 1 ? "batch is" : "batches are");
+                         "%s: %s: %u %s still under way", pipe->name, call, left,
+                         left == 1 ? "batch is" : "batches are");
     }
     untold = take_untold(pipe);
     return untold.status == SSAN_PIPE_OK ? SSAN_PIPE_OK : pipe_fail_call(err, &untold, pipe->name);
@@ -42,18 +42,16 @@ static unsigned count_unpublished(const struct ssan_pipe *pipe, uint64_t submits
 enum ssan_pipe_status ssan_pipe_flush(struct ssan_pipe *pipe, uint64_t timeout_ns,
                                       struct ssan_pipe_error *err)
 {
-    struct timespec deadline = {0};
+    const struct timespec deadline = pipe_deadline(timeout_ns);
     enum ssan_pipe_status status;
     bool in_time = true;
-    if (timeout_ns != 0) {
-        pipe_deadline(timeout_ns, &deadline);
-    }
+    unsigned left;
     pthread_mutex_lock(&pipe->lock);
     const uint64_t wanted = pipe->submits;
-    while (count_unpublished(pipe, wanted) && in_time) {
+    while ((left = count_unpublished(pipe, wanted)) != 0 && in_time) {
         in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, NULL, timeout_ns, &deadline);
     }
-    status = end_watch(pipe, "flush", count_unpublished(pipe, wanted), err);
+    status = end_watch(pipe, "flush", left, err);
     pthread_mutex_unlock(&pipe->lock);
     pipe_get(FLUSHED_HANDOVER, &pipe->flushed);
     return status;
@@ -62,19 +60,17 @@ enum ssan_pipe_status ssan_pipe_flush(struct ssan_pipe *pipe, uint64_t timeout_n
 enum ssan_pipe_status ssan_pipe_drain(struct ssan_pipe *pipe, uint64_t timeout_ns,
                                       struct ssan_pipe_error *err)
 {
-    struct timespec deadline = {0};
+    const struct timespec deadline = pipe_deadline(timeout_ns);
     const struct slot *slots = pipe->slots;
     const unsigned count = pipe->slot_count;
     enum ssan_pipe_status status;
     bool in_time = true;
-    if (timeout_ns != 0) {
-        pipe_deadline(timeout_ns, &deadline);
-    }
+    unsigned left;
     pthread_mutex_lock(&pipe->lock);
-    while (pipe->live + pipe->landings_held && in_time) {
+    while ((left = pipe->live + pipe->landings_held) != 0 && in_time) {
         in_time = pipe_wait(pipe, &pipe->changed, &pipe->watchers, NULL, timeout_ns, &deadline);
     }
-    status = end_watch(pipe, "drain", pipe->live + pipe->landings_held, err);
+    status = end_watch(pipe, "drain", left, err);
     pthread_mutex_unlock(&pipe->lock);
     for (unsigned i = 0; i < count; i++) {
         pipe_get(DRAINED_HANDOVER, &slots[i].returned);

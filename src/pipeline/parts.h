@@ -185,7 +185,8 @@ static inline bool event_wait(struct failure *failure, bool has_edge, cudaStream
 
 /* slots.c */
 uint64_t pipe_now_ns(void);
-void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline);
+/* For pipe_wait; the clock is asked only where a time can be over. */
+struct timespec pipe_deadline(uint64_t timeout_ns);
 /* Waits on `condition`, counted in `waiting`; false when the deadline is over. Under the lock. The
  * one place where a thread can be cancelled: it leaves as if it had not come, `waiter` (NULL: none)
  * too, and without the lock. */

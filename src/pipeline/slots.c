@@ -13,12 +13,16 @@ uint64_t pipe_now_ns(void)
     return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
 }
 
-void pipe_deadline(uint64_t timeout_ns, struct timespec *deadline)
+struct timespec pipe_deadline(uint64_t timeout_ns)
 {
     const uint64_t longest = (uint64_t)100 * 365 * 86400 * NS; /* the sum below stays in range */
-    uint64_t at = pipe_now_ns() + (timeout_ns < longest ? timeout_ns : longest);
-    deadline->tv_sec = (time_t)(at / NS);
-    deadline->tv_nsec = (long)(at % NS);
+    struct timespec deadline = {0};
+    if (timeout_ns != 0 && timeout_ns != SSAN_PIPE_FOREVER) {
+        uint64_t at = pipe_now_ns() + (timeout_ns < longest ? timeout_ns : longest);
+        deadline.tv_sec = (time_t)(at / NS);
+        deadline.tv_nsec = (long)(at % NS);
+    }
+    return deadline;
 }
 
 /* A thread that waits; on its stack. */

@@ -52,12 +52,9 @@ static enum ssan_pipe_status wait_for_batch(struct ssan_pipe_consumer *consumer,
                                             uint64_t timeout_ns, struct slot **found)
 {
     struct ssan_pipe *pipe = consumer->pipe;
-    struct timespec deadline = {0};
+    const struct timespec deadline = pipe_deadline(timeout_ns);
     bool may_come, in_time = true;
     enum ssan_pipe_status refusal;
-    if (timeout_ns != 0) {
-        pipe_deadline(timeout_ns, &deadline);
-    }
     for (;;) {
         refusal = pipe_refusal(pipe);
         if (atomic_load_explicit(&pipe->is_cancelled, memory_order_relaxed)) {
