@@ -14,7 +14,7 @@ static bool fits_limits(const struct ssan_pipe *pipe, const struct ssan_pipe_req
 
 static bool has_slot(const struct ssan_pipe *pipe, const struct ssan_pipe_request *request)
 {
-    return pipe->parts[request->device_index].first_free != NULL;
+    return pipe->parts[request->device_index].free.first != NULL;
 }
 
 static bool can_serve(const struct ssan_pipe *pipe, const struct ssan_pipe_request *request,
@@ -93,12 +93,7 @@ wait_for_turn(struct ssan_pipe *pipe, const struct ssan_pipe_request *request, u
 
 static struct slot *pop_free(struct ssan_pipe *pipe, const struct ssan_pipe_request *request)
 {
-    struct part *part = &pipe->parts[request->device_index];
-    struct slot *slot = part->first_free;
-    part->first_free = slot->next;
-    if (!part->first_free) {
-        part->last_free = NULL;
-    }
+    struct slot *slot = queue_pop(&pipe->parts[request->device_index].free);
     slot_set_state(slot, SLOT_FILLING);
     slot->input_room = request->input_bytes;
     slot->output_room = request->output_bytes;

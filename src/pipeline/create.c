@@ -86,7 +86,7 @@ static bool lay_out(struct ssan_pipe *pipe, struct failure *failure)
         slot->lane = &pipe->lanes[device * o->copy_streams + i % o->slots % o->copy_streams];
         slot->batch.slot = i;
         slot->batch.device = pipe->devices[device];
-        slot_push_free(slot);
+        queue_push(&slot->lane->part->free, slot);
     }
     return true;
 }

@@ -60,11 +60,16 @@ struct slot {
     char shown;    /* ... to a consumer */
 };
 
+/* Slots, linked by `next`; the first that came goes first. (lock) */
+struct slot_queue {
+    struct slot *first, *last;
+};
+
 /* The slots of one device. */
 struct part {
     int device;
-    cudaStream_t upload;                 /* NULL without input */
-    struct slot *first_free, *last_free; /* (lock) */
+    cudaStream_t upload;    /* NULL without input */
+    struct slot_queue free; /* (lock) */
 };
 
 /* One copy stream, and the thread that waits for it. */
@@ -75,7 +80,7 @@ struct lane {
     pthread_t publisher;
     bool has_publisher;
     pthread_cond_t submitted;
-    struct slot *first, *last; /* (lock) submitted, not seen by the publisher */
+    struct slot_queue queue; /* (lock) submitted, not seen by the publisher */
 };
 
 /* A buffer of a device consumer. */
@@ -200,7 +205,9 @@ void pipe_wake(pthread_cond_t *condition, unsigned waiting);
 /* The slot is empty again. Its owner says so before it locks: pipe_give(RETURNED_HANDOVER,
  * &slot->returned). Under the lock. */
 void slot_return(struct ssan_pipe *pipe, struct slot *slot);
-void slot_push_free(struct slot *slot);
+/* Under the lock. */
+void queue_push(struct slot_queue *queue, struct slot *slot);
+struct slot *queue_pop(struct slot_queue *queue); /* NULL: empty */
 /* The pipeline can't go on since that batch's work may still run. Under the lock. */
 void pipe_break(struct ssan_pipe *pipe, const struct failure *failure);
 /* The slot of a batch that a caller holds; NULL: it is no slot's. */

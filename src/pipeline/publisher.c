@@ -118,12 +118,8 @@ void *publisher_run(void *data)
     (void)cudaSetDevice(lane->part->device); /* failing, the joins below do, and say so */
     pthread_mutex_lock(&pipe->lock);
     for (;;) {
-        struct slot *slot = lane->first;
+        struct slot *slot = queue_pop(&lane->queue);
         if (slot) {
-            lane->first = slot->next;
-            if (!lane->first) {
-                lane->last = NULL;
-            }
             pthread_mutex_unlock(&pipe->lock);
             pipe_get(SUBMITTED_HANDOVER, &slot->handed);
             finish(pipe, slot);

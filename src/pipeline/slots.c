@@ -88,16 +88,27 @@ void pipe_wake(pthread_cond_t *condition, unsigned waiting)
     }
 }
 
-void slot_push_free(struct slot *slot)
+void queue_push(struct slot_queue *queue, struct slot *slot)
 {
-    struct part *part = slot->lane->part;
     slot->next = NULL;
-    if (part->last_free) {
-        part->last_free->next = slot;
+    if (queue->last) {
+        queue->last->next = slot;
     } else {
-        part->first_free = slot;
+        queue->first = slot;
     }
-    part->last_free = slot;
+    queue->last = slot;
+}
+
+struct slot *queue_pop(struct slot_queue *queue)
+{
+    struct slot *slot = queue->first;
+    if (slot) {
+        queue->first = slot->next;
+        if (!queue->first) {
+            queue->last = NULL;
+        }
+    }
+    return slot;
 }
 
 void slot_return(struct ssan_pipe *pipe, struct slot *slot)
@@ -109,7 +120,7 @@ void slot_return(struct ssan_pipe *pipe, struct slot *slot)
     pipe->bytes -= (uint64_t)slot->input_room + slot->output_room;
     slot_set_state(slot, SLOT_EMPTY);
     slot->failure.status = SSAN_PIPE_OK;
-    slot_push_free(slot);
+    queue_push(&slot->lane->part->free, slot);
     pipe_wake(&pipe->can_acquire, pipe->producers);
     pipe_wake(&pipe->can_take, pipe->takers); /* the batch behind it may be the oldest now */
     pipe_wake(&pipe->changed, pipe->watchers);

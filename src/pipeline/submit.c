@@ -209,14 +209,10 @@ static void hand_to_publisher(struct ssan_pipe *pipe, struct slot *slot)
     pthread_mutex_lock(&pipe->lock);
     slot_set_state(slot, SLOT_SUBMITTED);
     slot->submitted_ns = now;
-    slot->next = NULL;
-    if (lane->last) {
-        lane->last->next = slot;
-    } else {
-        lane->first = slot;
+    if (!lane->queue.first) {
         pthread_cond_signal(&lane->submitted);
     }
-    lane->last = slot;
+    queue_push(&lane->queue, slot);
     slot->order = pipe->submits++;
     pipe->stats.submitted++;
     if (pipe->in_flight++ == 0) {
