@@ -99,8 +99,6 @@ void ssan_pipe_cancel(struct ssan_pipe *pipe)
             slot_return(pipe, slot);
         }
     }
-    pipe_wake(&pipe->can_acquire, pipe->producers);
-    pipe_wake(&pipe->can_take, pipe->takers);
-    pipe_wake(&pipe->changed, pipe->watchers);
+    pipe_wake_all(pipe);
     pthread_mutex_unlock(&pipe->lock);
 }

@@ -202,6 +202,8 @@ int pipe_shield(void);
 void pipe_unshield(int before);
 /* Wakes what waits on `condition`, if anything does. Under the lock. */
 void pipe_wake(pthread_cond_t *condition, unsigned waiting);
+/* On all three. */
+void pipe_wake_all(struct ssan_pipe *pipe);
 /* The slot is empty again. Its owner says so before it locks: pipe_give(RETURNED_HANDOVER,
  * &slot->returned). Under the lock. */
 void slot_return(struct ssan_pipe *pipe, struct slot *slot);

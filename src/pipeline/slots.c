@@ -88,6 +88,13 @@ void pipe_wake(pthread_cond_t *condition, unsigned waiting)
     }
 }
 
+void pipe_wake_all(struct ssan_pipe *pipe)
+{
+    pipe_wake(&pipe->can_acquire, pipe->producers);
+    pipe_wake(&pipe->can_take, pipe->takers);
+    pipe_wake(&pipe->changed, pipe->watchers);
+}
+
 void queue_push(struct slot_queue *queue, struct slot *slot)
 {
     slot->next = NULL;
@@ -121,9 +128,7 @@ void slot_return(struct ssan_pipe *pipe, struct slot *slot)
     slot_set_state(slot, SLOT_EMPTY);
     slot->failure.status = SSAN_PIPE_OK;
     queue_push(&slot->lane->part->free, slot);
-    pipe_wake(&pipe->can_acquire, pipe->producers);
-    pipe_wake(&pipe->can_take, pipe->takers); /* the batch behind it may be the oldest now */
-    pipe_wake(&pipe->changed, pipe->watchers);
+    pipe_wake_all(pipe); /* takers too: the batch behind it may be the oldest now */
 }
 
 void pipe_break(struct ssan_pipe *pipe, const struct failure *failure)
@@ -132,9 +137,7 @@ void pipe_break(struct ssan_pipe *pipe, const struct failure *failure)
         pipe->broke = *failure;
         pipe->broke.status = SSAN_PIPE_BROKEN;
         atomic_store(&pipe->is_broken, true);
-        pipe_wake(&pipe->can_acquire, pipe->producers);
-        pipe_wake(&pipe->can_take, pipe->takers);
-        pipe_wake(&pipe->changed, pipe->watchers);
+        pipe_wake_all(pipe);
     }
 }
 
