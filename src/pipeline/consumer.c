@@ -4,64 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An earlier consumer of the pipeline has had peer access enabled for the same device. */
-static bool has_enabled_peers(struct ssan_pipe *pipe, int device)
-{
-    bool has = false;
-    pthread_mutex_lock(&pipe->lock);
-    for (const struct ssan_pipe_consumer *c = pipe->consumers; c && !has; c = c->next) {
-        has = c->options.from_device && c->options.device == device;
-    }
-    pthread_mutex_unlock(&pipe->lock);
-    return has;
-}
-
-/* Copies between the two devices go directly then; without it the driver takes the way over the
- * host, so no failure is one of ours. Fails where the program has it enabled already; such an error
- * would cover one of the program's that stands, so then nothing is tried. */
-static void enable_peers(struct ssan_pipe *pipe, int device)
-{
-    for (unsigned i = 0; i < pipe->options.device_count; i++) {
-        int can = 0, peer = pipe->parts[i].device;
-        if (device == peer || cudaPeekAtLastError() != cudaSuccess) {
-            continue;
-        }
-        if (cudaDeviceCanAccessPeer(&can, device, peer) != cudaSuccess ||
-            (can && cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess)) {
-            (void)cudaGetLastError(); /* on already, or refused */
-        }
-    }
-}
-
-static bool make_landing(struct ssan_pipe_consumer *consumer, struct landing *landing,
-                         struct failure *failure)
-{
-    size_t size = consumer->pipe->options.output_bytes;
-    return (size == 0 || PIPE_OK(failure, cudaMalloc, &landing->memory, size)) &&
-           PIPE_OK(failure, cudaEventCreateWithFlags, &landing->landed, cudaEventDisableTiming) &&
-           PIPE_OK(failure, cudaEventCreateWithFlags, &landing->consumed, cudaEventDisableTiming);
-}
-
-static bool make_memory(struct ssan_pipe_consumer *consumer, struct failure *failure)
-{
-    struct ssan_pipe *pipe = consumer->pipe;
-    int device = consumer->options.device, before = 0;
-    bool ok =
-        device_enter(failure, device, &before) &&
-        PIPE_OK(failure, cudaStreamCreateWithFlags, &consumer->transfer, cudaStreamNonBlocking);
-    for (unsigned i = 0; ok && i < consumer->options.landings; i++) {
-        ok = make_landing(consumer, &consumer->landings[i], failure);
-    }
-    for (unsigned i = 0; ok && i < pipe->slot_count; i++) {
-        ok = PIPE_OK(failure, cudaEventCreateWithFlags, &consumer->reclaimed[i],
-                     cudaEventDisableTiming);
-    }
-    if (ok && consumer->options.from_device && !has_enabled_peers(pipe, device)) {
-        enable_peers(pipe, device);
-    }
-    return device_leave(failure, device, before) && ok;
-}
-
 static enum ssan_pipe_status check_options(const struct ssan_pipe *pipe,
                                            const struct ssan_pipe_consumer_options *options,
                                            struct ssan_pipe_error *err)
@@ -130,7 +72,7 @@ enum ssan_pipe_status ssan_pipe_consumer_create(struct ssan_pipe *pipe,
         (void)pipe_no_memory(&failure, "calloc", 0);
     } else if (filled.on_device) {
         int shield = pipe_shield();
-        (void)make_memory(made, &failure);
+        (void)consumer_make_memory(made, &failure);
         pipe_unshield(shield);
     }
     if (failure.status != SSAN_PIPE_OK) {

@@ -119,6 +119,61 @@ bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure)
     return ok;
 }
 
+/* An earlier consumer of the pipeline has had peer access enabled for the same device. */
+static bool has_enabled_peers(struct ssan_pipe *pipe, int device)
+{
+    bool has = false;
+    pthread_mutex_lock(&pipe->lock);
+    for (const struct ssan_pipe_consumer *c = pipe->consumers; c && !has; c = c->next) {
+        has = c->options.from_device && c->options.device == device;
+    }
+    pthread_mutex_unlock(&pipe->lock);
+    return has;
+}
+
+/* Copies between the two devices go directly then; without it the driver takes the way over the
+ * host, so no failure is one of ours. Fails where the program has it enabled already; such an error
+ * would cover one of the program's that stands, so then nothing is tried. */
+static void enable_peers(struct ssan_pipe *pipe, int device)
+{
+    for (unsigned i = 0; i < pipe->options.device_count; i++) {
+        int can = 0, peer = pipe->parts[i].device;
+        if (device == peer || cudaPeekAtLastError() != cudaSuccess) {
+            continue;
+        }
+        if (cudaDeviceCanAccessPeer(&can, device, peer) != cudaSuccess ||
+            (can && cudaDeviceEnablePeerAccess(peer, 0) != cudaSuccess)) {
+            (void)cudaGetLastError(); /* on already, or refused */
+        }
+    }
+}
+
+static bool make_landing(struct ssan_pipe_consumer *consumer, struct landing *landing,
+                         struct failure *failure)
+{
+    size_t size = consumer->pipe->options.output_bytes;
+    return (size == 0 || PIPE_OK(failure, cudaMalloc, &landing->memory, size)) &&
+           make_event(failure, &landing->landed, cudaEventDisableTiming) &&
+           make_event(failure, &landing->consumed, cudaEventDisableTiming);
+}
+
+bool consumer_make_memory(struct ssan_pipe_consumer *consumer, struct failure *failure)
+{
+    struct ssan_pipe *pipe = consumer->pipe;
+    int device = consumer->options.device, before = 0;
+    bool ok = device_enter(failure, device, &before) && make_stream(failure, &consumer->transfer);
+    for (unsigned i = 0; ok && i < consumer->options.landings; i++) {
+        ok = make_landing(consumer, &consumer->landings[i], failure);
+    }
+    for (unsigned i = 0; ok && i < pipe->slot_count; i++) {
+        ok = make_event(failure, &consumer->reclaimed[i], cudaEventDisableTiming);
+    }
+    if (ok && consumer->options.from_device && !has_enabled_peers(pipe, device)) {
+        enable_peers(pipe, device);
+    }
+    return device_leave(failure, device, before) && ok;
+}
+
 static void drop_event(struct failure *failure, cudaEvent_t event)
 {
     if (event) {

@@ -231,6 +231,7 @@ bool event_join(struct failure *failure, cudaEvent_t event);
 bool stream_join(struct failure *failure, cudaEvent_t event, cudaStream_t stream);
 void pipe_drop_memory(struct ssan_pipe *pipe, struct failure *failure);
 bool pipe_make_memory(struct ssan_pipe *pipe, struct failure *failure);
+bool consumer_make_memory(struct ssan_pipe_consumer *consumer, struct failure *failure);
 void consumer_drop_memory(struct ssan_pipe_consumer *consumer, struct failure *failure);
 
 /* publisher.c: the thread of a lane; data is the lane. */
