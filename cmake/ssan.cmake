@@ -1,8 +1,12 @@
-# How every target of the project is built: one function for libraries, one for tests.
+# How every target of the project is built: one function for libraries, one for what programs link of them, one for tests.
 #
 # ssan_library(name FOLDER folder SOURCES ... SEES folders... LINKS targets...)
 #   A static library of src/<folder>. Its include path holds the folders in SEES and its own, as links in
 #   build/.../see/<name>, and nothing else: an include across layers does not compile.
+# ssan_program_library(name OF target NAMES pattern LIBS words DESCRIPTION text)
+#   What programs link: one object of the target, streamsan-<name>.o, in which only these names are global, so that nothing
+#   of ours can meet a name of the program; as lib/libstreamsan-<name>.a with a file for pkg-config, built by the target
+#   ssan_<name>_installed. Builds with sanitizers or coverage have none: tests there link the target.
 # ssan_test(name SOURCES ... LINKS ... [LABELS ...])
 #   A test program with cmocka that sees all of src. Its name begins with the folder under test. Tests that take long have
 #   the property COST, about their seconds under a sanitizer, so that ctest begins with them.
@@ -69,6 +73,26 @@ function(ssan_library name)
     endforeach()
     target_include_directories(${name} PRIVATE ${see} ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE ssan_flags PUBLIC ${ARG_LINKS})
+endfunction()
+
+function(ssan_program_library name)
+    if(SSAN_SANITIZE OR SSAN_COVERAGE)
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "OF;NAMES;LIBS;DESCRIPTION" "")
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/streamsan-${name}.o)
+    set(archive ${CMAKE_BINARY_DIR}/lib/libstreamsan-${name}.a)
+    add_custom_command(OUTPUT ${object} ${archive}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib
+        COMMAND ${CMAKE_LINKER} -r -o ${object} --whole-archive $<TARGET_FILE:${ARG_OF}>
+        COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=${ARG_NAMES} ${object}
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+        COMMAND ${CMAKE_AR} rcs ${archive} ${object}
+        DEPENDS ${ARG_OF} VERBATIM)
+    add_custom_target(ssan_${name}_installed ALL DEPENDS ${archive})
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/streamsan-library.pc.in streamsan-${name}.pc @ONLY)
+    install(FILES ${archive} DESTINATION lib)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/streamsan-${name}.pc DESTINATION lib/pkgconfig)
 endfunction()
 
 function(ssan_test name)
