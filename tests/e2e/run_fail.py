@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from harness import ROOT, TOOL, Tally, build_once, check, execute, run, work_folder
+from harness import ROOT, TOOL, Tally, build_once, check, execute, only_argument, run, work_folder
 
 SOURCES = ROOT / "tests/e2e/fail"
 FOLDER = work_folder("fail")
@@ -147,10 +147,10 @@ def from_a_file():
 
 
 def main():
-    tally = Tally("run_fail")
+    tally = Tally("fail")
     for function in (own_errors, sticky_errors, told, unchecked, counted_over_threads, did_not_happen, wrong_words, in_explore_and_witness, from_a_file):
         tally.case(function.__name__, function)
-    return tally.finish()
+    return tally.finish(only_argument())
 
 
 if __name__ == "__main__":
