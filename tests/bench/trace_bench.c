@@ -4,6 +4,7 @@
  *
  * Usage: PROGRAM [OPERATIONS]. Beside the writer stands the plain copy of the same bytes into
  * memory, so that a number says something on any machine. */
+#include "bench/bench.h"
 #include "trace/keeper.h"
 #include "trace/reader.h"
 #include "trace/record.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { EVENTS_PER_OP = 4, DEFAULT_OPS = 500000, ROOM = 1 << 20 };
@@ -24,13 +24,6 @@ struct job {
     struct ssan_sink *sink;
     uint64_t ops;
 };
-
-static double now_ns(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec * 1e9 + (double)at.tv_nsec;
-}
 
 static void put_op(struct ssan_sink *sink, uint64_t id)
 {
@@ -88,9 +81,9 @@ static void copy(struct ssan_sink *sink, const struct ssan_event *event)
     copier->bytes += bytes;
 }
 
-static void print(const char *what, double ns, uint64_t events, uint64_t bytes)
+static void print(const char *what, double seconds, uint64_t events, uint64_t bytes)
 {
-    printf("trace %-28s %7.1f ns/event %7.1f bytes/event\n", what, ns / (double)events,
+    printf("trace %-28s %7.1f ns/event %7.1f bytes/event\n", what, seconds * 1e9 / (double)events,
            (double)bytes / (double)events);
 }
 
@@ -109,7 +102,7 @@ static bool write_live(const char *what, const char *directory, const char *path
     if (!writer) {
         return false;
     }
-    double begin = now_ns();
+    double begin = bench_seconds();
     if (threads == 2 && pthread_create(&other, NULL, put_ops, &job) != 0) {
         return false;
     }
@@ -118,7 +111,8 @@ static bool write_live(const char *what, const char *directory, const char *path
         pthread_join(other, NULL);
     }
     writer_finish(writer);
-    print(what, now_ns() - begin, job.ops * (uint64_t)threads * EVENTS_PER_OP, file_bytes(path));
+    print(what, bench_seconds() - begin, job.ops * (uint64_t)threads * EVENTS_PER_OP,
+          file_bytes(path));
     return true;
 }
 
@@ -134,14 +128,14 @@ static bool read_all(const char *what, const char *path, struct keeper *keeper)
         fprintf(stderr, "%s\n", err.text);
         return false;
     }
-    double begin = now_ns();
+    double begin = bench_seconds();
     while ((got = ssan_next(reader_source(reader), &event, &err)) == SSAN_NEXT_EVENT) {
         if (keeper) {
             keeper_put(keeper, &event);
         }
         events++;
     }
-    print(what, now_ns() - begin, events, reader_bytes(reader));
+    print(what, bench_seconds() - begin, events, reader_bytes(reader));
     reader_close(reader);
     return got == SSAN_NEXT_END;
 }
@@ -158,9 +152,10 @@ static bool measure(const char *directory, uint64_t ops)
     if (!copier.to) {
         return false;
     }
-    double begin = now_ns();
+    double begin = bench_seconds();
     put_ops(&job);
-    print("reference: encode to memory", now_ns() - begin, ops * EVENTS_PER_OP, copier.bytes);
+    print("reference: encode to memory", bench_seconds() - begin, ops * EVENTS_PER_OP,
+          copier.bytes);
     free(copier.to);
     bool ok = write_live("write, 1 thread", directory, live, ops, 1) &&
               write_live("write, 2 threads", directory, second, ops, 2) &&
