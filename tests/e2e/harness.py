@@ -33,8 +33,6 @@ SHARED = pathlib.Path(os.environ.get("STREAMSAN_SHARED", ROOT.parent / "shared")
 TIMEOUT_S = 120
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 VALIDATORS, VALIDATORS_GUARD = {}, threading.Lock()
-
-
 LOCKS, LOCKS_GUARD = {}, threading.Lock()
 RUNNING, STOPPED = set(), threading.Event()
 
@@ -153,11 +151,15 @@ def build(output, *words):
     return output
 
 
-def build_once(output, *words):
-    """As build, unless `output` is there: cases run side by side, and several may want one program."""
+def lock_of(key):
+    """For what several cases want and the first one makes: they run side by side."""
     with LOCKS_GUARD:
-        lock = LOCKS.setdefault(output, threading.Lock())
-    with lock:
+        return LOCKS.setdefault(key, threading.Lock())
+
+
+def build_once(output, *words):
+    """As build, unless `output` is there."""
+    with lock_of(output):
         if not output.exists():
             build(output, *words)
     return output

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-from harness import ROOT, TOOL, Tally, build_once, check, execute, json, only_argument, run, schedules, wants_all, work_folder
+from harness import ROOT, TOOL, Tally, build_once, check, execute, json, lock_of, only_argument, run, schedules, wants_all, work_folder
 
 WORK = work_folder("dflash")
 # Devices, targets, drafters, batches.
@@ -34,13 +34,14 @@ def losses_fall(text):
 
 
 def baseline(setup):
-    if setup not in BASELINES:
-        options, args = words("baseline", setup)
-        result = run(program(), *options, args=args)
-        check(result.code == 0 and not result.findings(), result.about())
-        losses_fall(result.out)
-        BASELINES[setup] = result.out
-    return BASELINES[setup]
+    with lock_of(setup):
+        if setup not in BASELINES:
+            options, args = words("baseline", setup)
+            result = run(program(), *options, args=args)
+            check(result.code == 0 and not result.findings(), result.about())
+            losses_fall(result.out)
+            BASELINES[setup] = result.out
+        return BASELINES[setup]
 
 
 def safe(setup, schedule):

@@ -15,12 +15,11 @@ import pathlib
 import re
 import shutil
 import sys
-import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import harness  # noqa: E402  (it lies in the folder just named)
-from harness import Skip, Tally, check, execute  # noqa: E402
+from harness import Skip, Tally, check, execute, lock_of  # noqa: E402
 
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 ARCH = os.environ.get("STREAMSAN_GPU_ARCH", "sm_90")
@@ -86,7 +85,7 @@ class Programs:
     """The programs of one runner, each built once: name -> (source, words)."""
 
     def __init__(self, work):
-        self.folder, self.known, self.guard, self.locks = OPTIONS.build or OPTIONS.built or pathlib.Path(work), {}, threading.Lock(), {}
+        self.folder, self.known = OPTIONS.build or OPTIONS.built or pathlib.Path(work), {}
 
     def add(self, name, source, *words):
         self.known[name] = source, words
@@ -94,9 +93,7 @@ class Programs:
 
     def get(self, device, name):
         output = self.folder / device / name
-        with self.guard:
-            lock = self.locks.setdefault(output, threading.Lock())
-        with lock:
+        with lock_of(output):
             if not output.exists():
                 check(not OPTIONS.built, f"--built holds no {device}/{name}")
                 source, words = self.known[name]

@@ -7,13 +7,12 @@ documents' program without its wait is caught in 10 of 10 runs although its outp
 """
 import pathlib
 import sys
-import threading
 
 import devices
 import harness
 from devices import OPTIONS, ROOT, TIMEOUT_S, Programs, masked, needs_gpu, run
 from case_lists import CASES, NOT_MODELLED, VARIANTS, cases, device_findings, is_faulty, score
-from harness import SHARED, Failure, Skip, Tally, check, execute, work_folder
+from harness import SHARED, Failure, Skip, Tally, check, execute, lock_of, work_folder
 
 SEED = SHARED / "seeds/stream_contract.cu"
 WAIT = "    check(cudaStreamWaitEvent(consumer, ready, 0));\n"
@@ -52,7 +51,6 @@ class List:
 
     def __init__(self, device, folder):
         self.device, self.programs, self.reports = device, programs(folder), {}
-        self.guard, self.locks = threading.Lock(), {}
 
     def ready(self):
         if self.device == "gpu":
@@ -65,9 +63,7 @@ class List:
     def result(self, name):
         """The run of a program, made once."""
         program = self.program(name)
-        with self.guard:
-            lock = self.locks.setdefault(name, threading.Lock())
-        with lock:
+        with lock_of((self.device, name)):
             if name not in self.reports:
                 self.reports[name] = run(self.device, program, name=f"{self.device}-{name}")
         result = self.reports[name]

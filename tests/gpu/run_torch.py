@@ -8,12 +8,11 @@ background thread, unsafe and safe; and a plain training loop: no error, few `po
 import pathlib
 import re
 import sys
-import threading
 
 import devices
 from devices import OPTIONS, ROOT, TIMEOUT_S, execute, masked, needs_gpu, run
 from case_lists import VARIANTS, score
-from harness import Skip, Tally, check, work_folder
+from harness import Skip, Tally, check, lock_of, work_folder
 
 CASES = ROOT / "tests/cases/torch"
 OURS = ROOT / "tests/gpu/torch"
@@ -21,7 +20,7 @@ HOST_SIDE = ("t03_d2h_early_read", "t04_pinned_batch_overwrite")
 GRAPH = "t06_graph_static_input"
 POSSIBLE_AT_MOST = 5
 WORK = work_folder("torch")
-RUNS, LOCKS, GUARD = {}, {}, threading.Lock()
+RUNS = {}
 
 
 def needs_torch():
@@ -32,9 +31,7 @@ def needs_torch():
 
 def python_run(script, variant):
     """The run of a script under the tool, made once."""
-    with GUARD:
-        lock = LOCKS.setdefault((script, variant), threading.Lock())
-    with lock:
+    with lock_of((script, variant)):
         if (script, variant) not in RUNS:
             RUNS[script, variant] = run("gpu", [sys.executable, script], env={"VARIANT": variant}, name=f"{script.stem}-{variant}")
     return RUNS[script, variant]
