@@ -236,15 +236,16 @@ def cuda_by_cmake(tree):
     check("app.cu:26: error: increment on 'own'" in told and "submit.c" not in told, told)
 
 
+def flags_of(tree, library):
+    return do("pkg-config", "--cflags", "--libs", library, env={"PKG_CONFIG_PATH": str(tree / "lib/pkgconfig")}).stdout.split()
+
+
 def by_pkg_config(tree):
     if not shutil.which("pkg-config"):
         raise Skip("no pkg-config")
-    env = {"PKG_CONFIG_PATH": str(tree / "lib/pkgconfig")}
-    flags = do("pkg-config", "--cflags", "--libs", "streamsan-pipeline", env=env).stdout.split()
-    do(tree / "bin/streamsan", "cc", "-O2", "-std=c11", "-o", WORK / "by-pkg-config", OUTSIDE / "app.c", *flags)
+    do(tree / "bin/streamsan", "cc", "-O2", "-std=c11", "-o", WORK / "by-pkg-config", OUTSIDE / "app.c", *flags_of(tree, "streamsan-pipeline"))
     runs_right(WORK / "by-pkg-config", tree)
-    flags = do("pkg-config", "--cflags", "--libs", "streamsan-compare", env=env).stdout.split()
-    do("cc", "-std=c11", "-o", WORK / "compare-by-pkg-config", OUTSIDE / "compare.c", *flags)
+    do("cc", "-std=c11", "-o", WORK / "compare-by-pkg-config", OUTSIDE / "compare.c", *flags_of(tree, "streamsan-compare"))
     check(do(WORK / "compare-by-pkg-config").stdout == "1 of 2 differs\n", "the comparison library")
 
 
@@ -262,8 +263,7 @@ def with_cudart(tree):
         check(done.stdout == "10 of 10 batches right\n" or re.fullmatch(r"pipe: cudaGetDevice failed: cudaError\w+\n", done.stderr), done.stdout + done.stderr)
     nvcc = TOOLKIT / "bin/nvcc"
     if shutil.which("pkg-config") and nvcc.is_file():
-        flags = do("pkg-config", "--cflags", "--libs", "streamsan-pipeline", env={"PKG_CONFIG_PATH": str(tree / "lib/pkgconfig")}).stdout.split()
-        do(nvcc, "-o", WORK / "by-nvcc", OUTSIDE / "app.c", *flags)
+        do(nvcc, "-o", WORK / "by-nvcc", OUTSIDE / "app.c", *flags_of(tree, "streamsan-pipeline"))
     for source in sorted((ROOT / "src/pipeline").glob("*.c")):
         do("cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", f"-I{ROOT}/src", f"-I{ROOT}/include",
            "-isystem", TOOLKIT / "include", source)
