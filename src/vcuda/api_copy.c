@@ -139,7 +139,7 @@ static bool find_hostfunc(struct op *op, void *self)
 static bool waits_for_hostfunc(struct op *op)
 {
     bool found = false;
-    return !queue_walk(op, find_hostfunc, &found) || found;
+    return !queue_walk_op(op, find_hostfunc, &found) || found;
 }
 
 static void join_needs(struct op *op)

@@ -120,8 +120,7 @@ static bool tell_unrun_op(struct op *op, void *self)
 {
     (void)self;
     if ((op->kind == SSAN_op_kind_COPY || op->kind == SSAN_op_kind_MEMSET) &&
-        op->state != OP_RUNNING && !op->unrun_told) {
-        op->unrun_told = true;
+        op->state != OP_RUNNING) {
         executor_tell_transfer(op);
     }
     return true;
@@ -132,11 +131,8 @@ static bool tell_unrun_op(struct op *op, void *self)
 static void tell_unrun(void)
 {
     struct op_list targets = {0};
-    bool fine = emit_is_on() && queue_targets_of(&targets, EVERY_DEVICE);
-    for (size_t i = 0; fine && i < targets.count; i++) {
-        fine = queue_walk(targets.items[i], tell_unrun_op, NULL);
-    }
-    if (emit_is_on() && !fine) {
+    if (emit_is_on() &&
+        !(queue_targets_of(&targets, EVERY_DEVICE) && queue_walk(&targets, tell_unrun_op, NULL))) {
         emit_lost(SSAN_loss_ACCESSES, 0);
     }
     queue_targets_finish(&targets);

@@ -87,7 +87,6 @@ struct op {
     bool wanted;               /* a join needs it */
     bool printed;              /* device printf was called; its event is written */
     bool forced_told;          /* its progress_forced event is written */
-    bool unrun_told;           /* so is what it would have accessed */
     bool parked; /* a kernel without progress, tried last at `parked_at` of device.progress */
     uint64_t parked_at;
     uint64_t visit; /* of the last walk that saw it */

@@ -273,29 +273,39 @@ bool queue_all_done(const struct op_list *targets)
     return true;
 }
 
-bool queue_walk(struct op *target, bool (*visit)(struct op *op, void *self), void *self)
+/* Visits what is listed, and puts on the stack where the walk is to go on. */
+static bool visit_list(const struct op_list *list, struct op_list *stack,
+                       bool (*visit)(struct op *op, void *self), void *self)
 {
-    struct op_list stack = {0};
-    uint64_t walk = ++device.visits;
     bool ok = true;
-    target->visit = walk;
-    if (target->state != OP_DONE && visit(target, self)) {
-        ok = VEC_PUSH(&stack, target);
-    }
-    while (ok && stack.count > 0) {
-        struct op *op = stack.items[--stack.count];
-        for (size_t i = 0; ok && i < op->needs.count; i++) {
-            struct op *need = op->needs.items[i];
-            if (need->visit != walk && need->state != OP_DONE) {
-                need->visit = walk;
-                if (visit(need, self)) {
-                    ok = VEC_PUSH(&stack, need);
-                }
+    for (size_t i = 0; ok && i < list->count; i++) {
+        struct op *op = list->items[i];
+        if (op->visit != device.visits && op->state != OP_DONE) {
+            op->visit = device.visits;
+            if (visit(op, self)) {
+                ok = VEC_PUSH(stack, op);
             }
         }
     }
+    return ok;
+}
+
+bool queue_walk(const struct op_list *targets, bool (*visit)(struct op *op, void *self), void *self)
+{
+    struct op_list stack = {0};
+    device.visits++;
+    bool ok = visit_list(targets, &stack, visit, self);
+    while (ok && stack.count > 0) {
+        ok = visit_list(&stack.items[--stack.count]->needs, &stack, visit, self);
+    }
     VEC_FREE(&stack);
     return ok;
+}
+
+bool queue_walk_op(struct op *target, bool (*visit)(struct op *op, void *self), void *self)
+{
+    const struct op_list targets = {&target, 1, 1};
+    return queue_walk(&targets, visit, self);
 }
 
 struct stream *queue_new_stream(enum ssan_stream_flavour flavour, uint32_t ordinal)

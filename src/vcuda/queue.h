@@ -39,9 +39,12 @@ bool queue_targets_of(struct op_list *targets, uint32_t ordinal);
 void queue_targets_finish(struct op_list *targets);
 bool queue_all_done(const struct op_list *targets);
 
-/* Calls visit(op) for `target` and all it waits for that is not done and for which `enter` answers
- * true. False when out of memory. */
-bool queue_walk(struct op *target, bool (*visit)(struct op *op, void *self), void *self);
+/* Calls visit(op) once for each of `targets` that is not done, and for what waits not done behind
+ * those for which `visit` answers true. False when out of memory. */
+bool queue_walk(const struct op_list *targets, bool (*visit)(struct op *op, void *self),
+                void *self);
+/* The same from one operation. */
+bool queue_walk_op(struct op *target, bool (*visit)(struct op *op, void *self), void *self);
 
 /* A default stream appears at its first use; created ones come from here too. NULL when out of
  * memory. */

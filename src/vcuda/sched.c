@@ -163,7 +163,7 @@ static bool want_listed(void)
     struct op *op;
     bool ok = true;
     while ((op = plan_order_next_wanted()) != NULL) {
-        ok &= queue_walk(op, want, NULL);
+        ok &= queue_walk_op(op, want, NULL);
     }
     return ok;
 }
@@ -223,10 +223,7 @@ static void join_step(void)
 
 void sched_join(const struct op_list *targets)
 {
-    bool all_marked = true;
-    for (size_t i = 0; i < targets->count; i++) {
-        all_marked &= queue_walk(targets->items[i], want, NULL);
-    }
+    bool all_marked = queue_walk(targets, want, NULL);
     all_marked &= want_listed();
     if (!all_marked) {
         for (size_t i = 0; i < device.ready.count; i++) {
@@ -304,11 +301,7 @@ bool sched_query(const struct op_list *targets, bool *polled)
     while (device.job && !device.sticky) {
         pthread_cond_wait(&device.changed, &device.lock);
     }
-    for (size_t i = 0; i < targets->count; i++) {
-        if (!queue_walk(targets->items[i], find_newest, &best)) {
-            break;
-        }
-    }
+    (void)queue_walk(targets, find_newest, &best); /* without memory: of those seen */
     if (best.fresh) {
         sched_run(best.fresh);
     } else if (best.parked) {
