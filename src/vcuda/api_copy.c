@@ -33,17 +33,27 @@ static void serialize(const struct call *call, struct op *op)
     emit_sync_return(sync, !device.sticky, (uint64_t)(device_now_ns() - began));
 }
 
-cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum ssan_form form,
-                       const char *name, struct event *event, uint32_t event_id)
+/* Puts the operation into its stream, behind `also` too; false when out of memory: it is gone. */
+static bool accept(struct call *call, struct op *op, struct op *also, enum ssan_form form,
+                   const char *name, uint32_t event_id)
 {
     if (!queue_link(op, also)) {
         queue_drop(op);
-        return cudaErrorMemoryAllocation;
+        return false;
     }
     op->planned = call->planned;
     queue_submit(op);
     emit_op(call, op, form, name, event_id);
     reach_accepted(op);
+    return true;
+}
+
+cudaError_t api_submit(struct call *call, struct op *op, struct op *also, enum ssan_form form,
+                       const char *name, struct event *event, uint32_t event_id)
+{
+    if (!accept(call, op, also, form, name, event_id)) {
+        return cudaErrorMemoryAllocation;
+    }
     if (event) {
         queue_drop(event->record);
         event->record = op;
@@ -187,15 +197,10 @@ static cudaError_t submit(struct call *call, struct op *op, enum ssan_form form,
 {
     uint64_t id;
     cudaError_t error;
-    if (!queue_link(op, NULL)) {
-        queue_drop(op);
+    if (!accept(call, op, NULL, form, NULL, 0)) {
         return cudaErrorMemoryAllocation;
     }
-    op->planned = call->planned;
-    queue_submit(op);
     id = op->id;
-    emit_op(call, op, form, NULL, 0);
-    reach_accepted(op);
     sched_submitted(op);
     wait_for_return(op, returns);
     error = returns == WHEN_DONE || returns == WHEN_PRIOR_STAGED ? device.sticky : cudaSuccess;
