@@ -31,11 +31,16 @@ static uint64_t machine_epoch, machine_clock;
 static uint32_t machine_ordinal, machine_reach; /* the device, and all whose memory it may access */
 static bool is_dry;
 
+/* It is memory of a device to which the running one has no peer access. */
+static bool is_out_of_reach(const struct memory_block *block)
+{
+    return block->kind == SSAN_memory_DEVICE && !(machine_reach >> block->ordinal & 1);
+}
+
 static bool find_region(void *self, uint64_t address, struct ptx_region *region)
 {
     struct memory_block block;
-    if (!memory_find(address, &block) ||
-        (block.kind == SSAN_memory_DEVICE && !(machine_reach >> block.ordinal & 1))) {
+    if (!memory_find(address, &block) || is_out_of_reach(&block)) {
         return false;
     }
     *region = (struct ptx_region){
@@ -105,11 +110,11 @@ static void describe_place(uint64_t address, char *text, size_t room)
 {
     struct memory_block block;
     text[0] = '\0';
-    if (memory_find(address, &block) && block.kind == SSAN_memory_DEVICE &&
-        !(machine_reach >> block.ordinal & 1)) {
+    const bool found = memory_find(address, &block);
+    if (found && is_out_of_reach(&block)) {
         snprintf(text, room, "; it is memory of device %u, to which device %u has no peer access",
                  block.ordinal, machine_ordinal);
-    } else if (memory_find(address, &block)) {
+    } else if (found) {
         snprintf(text, room,
                  "; it is in a block of %llu bytes that may only be read, or ends in it",
                  (unsigned long long)block.size);
