@@ -39,7 +39,7 @@ struct program {
 
 struct function {
     struct program *program;
-    const char *name;
+    const char *name, *plain_name;       /* plain: demangled, NULL until it is asked for */
     struct kernel kernels[MOST_DEVICES]; /* without `code` until they are used */
 };
 
@@ -235,13 +235,12 @@ static cudaError_t load(struct call *call, struct program *program)
     return image->error;
 }
 
-static const char *name_of(struct function *function, uint32_t ordinal)
+static const char *name_of(struct function *function)
 {
-    struct kernel *kernel = &function->kernels[ordinal];
-    if (!kernel->name) {
-        kernel->name = demangle_name(&names, function->name);
+    if (!function->plain_name) {
+        function->plain_name = demangle_name(&names, function->name);
     }
-    return kernel->name;
+    return function->plain_name;
 }
 
 static cudaError_t resolve(struct call *call, struct function *function)
@@ -263,7 +262,8 @@ static cudaError_t resolve(struct call *call, struct function *function)
                  code->unresolved, code->unresolved_line);
         return refuse(call, &err);
     }
-    if (!name_of(function, call->ordinal)) {
+    kernel->name = name_of(function);
+    if (!kernel->name) {
         return cudaErrorMemoryAllocation;
     }
     kernel->module = module;
@@ -287,7 +287,7 @@ cudaError_t program_find_kernel(struct call *call, const void *stub, struct kern
 const char *program_kernel_name(const void *stub)
 {
     struct function *function = known_function(stub);
-    return function ? name_of(function, 0) : NULL;
+    return function ? name_of(function) : NULL;
 }
 
 cudaError_t program_find_variable(struct call *call, const void *shadow, uint64_t *address,
