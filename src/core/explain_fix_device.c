@@ -4,37 +4,26 @@
 
 #include "core/explain_words.h"
 
-static bool is_default(const struct hist_stream *stream)
-{
-    return stream->flavour == SSAN_stream_flavour_LEGACY ||
-           stream->flavour == SSAN_stream_flavour_PER_THREAD;
-}
-
 bool fix_is_default(const struct fix_job *job)
 {
-    return is_default(&job->history->streams.items[job->p->stream]);
-}
-
-static int device_of(const struct history *history, const struct hist_item *item)
-{
-    return history_device(history, history->streams.items[item->stream].context);
+    return history_is_default(job->history, job->p);
 }
 
 /* Whether the current device at c is that of C: so it is for launches, and where the call names the
  * default stream (R-STREAM-15). */
 static bool knows_current(const struct fix_job *job)
 {
-    return job->c && (job->c->kind == SSAN_op_kind_KERNEL ||
-                      is_default(&job->history->streams.items[job->c->stream]));
+    return job->c &&
+           (job->c->kind == SSAN_op_kind_KERNEL || history_is_default(job->history, job->c));
 }
 
 /* Device 0 is current from the start on: where all is of device 0, so is what no trace tells. */
 bool fix_is_apart(const struct fix_job *job)
 {
     const struct history *history = job->history;
-    const int device = device_of(history, job->p);
+    const int device = history_device_of(history, job->p);
     if (knows_current(job)) {
-        return device != device_of(history, job->c);
+        return device != history_device_of(history, job->c);
     }
     bool others = device != 0;
     for (size_t i = 0; i < history->syncs.count; i++) {
@@ -61,7 +50,7 @@ static void set_device(struct fix_job *job, struct proposal *proposal, const str
 {
     struct strbuf text = {0};
     const struct place place = fix_call_place(job, before);
-    words_set_device(&text, &place, device_of(job->history, item));
+    words_set_device(&text, &place, history_device_of(job->history, item));
     insert_words(job, proposal, &text, before);
 }
 
@@ -99,6 +88,5 @@ bool fix_is_event_of_p(const struct fix_job *job, uint32_t wait)
     const struct history *history = job->history;
     const uint32_t context = history->events.items[history->items.items[wait].event].context;
     return !fix_is_default(job) &&
-           history_device(history, context) ==
-               history_device(history, history->streams.items[job->p->stream].context);
+           history_device(history, context) == history_device_of(history, job->p);
 }

@@ -27,6 +27,18 @@ int history_device(const struct history *history, uint32_t context)
     return (int)(told ? told : context) - 1;
 }
 
+int history_device_of(const struct history *history, const struct hist_item *item)
+{
+    return history_device(history, history->streams.items[item->stream].context);
+}
+
+bool history_is_default(const struct history *history, const struct hist_item *item)
+{
+    const struct hist_stream *stream = &history->streams.items[item->stream];
+    return stream->flavour == SSAN_stream_flavour_LEGACY ||
+           stream->flavour == SSAN_stream_flavour_PER_THREAD;
+}
+
 /* Devices above are told apart no more. */
 #define MOST_DEVICES 1024u
 

@@ -178,6 +178,9 @@ void history_finish(struct history *history);
 
 /* The device of a context; -1 for context 0. */
 int history_device(const struct history *history, uint32_t context);
+/* The device of the stream of an item, and whether that stream is a default one. */
+int history_device_of(const struct history *history, const struct hist_item *item);
+bool history_is_default(const struct history *history, const struct hist_item *item);
 /* Devices that streams or memory of the trace are of. */
 uint32_t history_count_devices(const struct history *history);
 

@@ -200,14 +200,8 @@ static bool is_legacy_exempt(const struct history *history, const struct hist_it
 static bool is_peer_default(const struct history *history, const struct hist_item *p,
                             const struct hist_item *c)
 {
-    const struct hist_stream *from = &history->streams.items[p->stream];
-    const struct hist_stream *to = &history->streams.items[c->stream];
-    const bool defaults = (from->flavour == SSAN_stream_flavour_LEGACY ||
-                           from->flavour == SSAN_stream_flavour_PER_THREAD) &&
-                          (to->flavour == SSAN_stream_flavour_LEGACY ||
-                           to->flavour == SSAN_stream_flavour_PER_THREAD);
-    return defaults &&
-           history_device(history, from->context) != history_device(history, to->context);
+    return history_is_default(history, p) && history_is_default(history, c) &&
+           history_device_of(history, p) != history_device_of(history, c);
 }
 
 static void set_event(const struct history *history, struct miss *miss, uint32_t record)
