@@ -183,7 +183,7 @@ static bool explain_works(struct explainer *explainer)
     struct checker *checker = &explainer->checker;
     const struct history *history = &explainer->history;
     struct fix_maker maker = {
-        .history = history, .arena = &report->arena, .devices = history_count_devices(history)};
+        .history = history, .arena = &report->arena, .devices = report->device_count};
     struct map equals = {0};
     bool ok = true;
     explainer->ids =

@@ -42,19 +42,25 @@ bool history_is_default(const struct history *history, const struct hist_item *i
 /* Devices above are told apart no more. */
 #define MOST_DEVICES 1024u
 
+/* Whether the device of a context is a new one, which is then seen. */
+static bool see_device(const struct history *history, uint32_t context, uint64_t *seen)
+{
+    const uint32_t device = (uint32_t)history_device(history, context) % MOST_DEVICES;
+    const bool is_new = !(seen[device / 64] >> device % 64 & 1);
+    seen[device / 64] |= UINT64_C(1) << device % 64;
+    return is_new;
+}
+
 uint32_t history_count_devices(const struct history *history)
 {
     uint64_t seen[MOST_DEVICES / 64] = {0};
     uint32_t count = 0;
-    for (size_t i = 0; i < history->streams.count + history->allocs.count; i++) {
-        const size_t k = i - history->streams.count;
-        const uint32_t context = i < history->streams.count ? history->streams.items[i].context
-                                                            : history->allocs.items[k].context;
-        const bool is_host =
-            i >= history->streams.count && history->allocs.items[k].memory != SSAN_memory_DEVICE;
-        const uint32_t device = (uint32_t)history_device(history, context) % MOST_DEVICES;
-        count += !is_host && !(seen[device / 64] >> device % 64 & 1);
-        seen[device / 64] |= is_host ? 0 : UINT64_C(1) << device % 64;
+    for (size_t i = 0; i < history->streams.count; i++) {
+        count += see_device(history, history->streams.items[i].context, seen);
+    }
+    for (size_t i = 0; i < history->allocs.count; i++) {
+        const struct hist_alloc *alloc = &history->allocs.items[i];
+        count += alloc->memory == SSAN_memory_DEVICE && see_device(history, alloc->context, seen);
     }
     return count;
 }
