@@ -21,11 +21,11 @@ void words_create(struct strbuf *out, const struct place *place, const char *eve
 void words_join_event(struct strbuf *out, const struct place *place, const char *event);
 void words_join_stream(struct strbuf *out, const struct place *place, const char *stream);
 /* Makes a device the current one; nothing in Python, whose objects know theirs. */
+void words_set_device(struct strbuf *out, const struct place *place, int device);
 /* A variable with the number of the current device, and that device made the current one again. */
 void words_declare_device(struct strbuf *out, const struct place *place, const char *variable);
 void words_get_device(struct strbuf *out, const struct place *place, const char *variable);
 void words_restore_device(struct strbuf *out, const struct place *place, const char *variable);
-void words_set_device(struct strbuf *out, const struct place *place, int device);
 void words_join_device(struct strbuf *out, const struct place *place);
 
 #endif

@@ -16,13 +16,13 @@ const char *words_event(const struct report *report, int event);
 void words_noun(struct strbuf *out, const struct report *report, int op);
 /* With its stream: "add on 'consumer'", "the host". */
 void words_subject(struct strbuf *out, const struct report *report, int op);
-/* The stream, or "the host": "'consumer'", "the host". */
 /* Behind the name of a stream or buffer of that device (-1: none) where the run has several:
  * " (device 1)". */
 void words_device(struct strbuf *out, const struct report *report, int device);
-/* words_lane with the device. */
-void words_lane_of_device(struct strbuf *out, const struct report *report, int op);
+/* The stream, or "the host": "'consumer'", "the host". */
 void words_lane(struct strbuf *out, const struct report *report, int op);
+/* The same with the device. */
+void words_lane_of_device(struct strbuf *out, const struct report *report, int op);
 /* "reads", "writes", "frees", "reuses" */
 const char *words_verb(const struct report *report, const struct finding_side *side);
 bool words_is_host(const struct report_op *op); /* host access, host call */

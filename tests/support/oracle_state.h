@@ -125,9 +125,9 @@ static inline bool oracle_acts_in(const struct oracle_op *op, uint32_t context)
 /* Whether a join of `sync` covers items of that stream directly. */
 bool oracle_sync_covers(const struct oracle *oracle, const struct ssan_ev_sync *sync,
                         uint32_t stream);
-/* Fills in what is wrong with errors of calls. */
 /* Whether the program may have ended for a failure that was planned. */
 bool oracle_has_stopped(const struct tape *tape);
+/* Fills in what is wrong with errors of calls. */
 void oracle_judge_errors(struct oracle *oracle, const struct tape *tape);
 /* Fills `faults`; the graph is closed. */
 void oracle_judge(struct oracle *oracle);
