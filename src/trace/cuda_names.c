@@ -35,16 +35,14 @@ static const uint32_t sticky[] = {
 #undef CUDA_STICKY
 };
 
-enum does { DIRECT, SUBMITS };
-
 static const char *const call_names[] = {
 #define CUDA_CALL(name, does) #name,
 #include "trace/cuda_calls.def"
 #undef CUDA_CALL
 };
 
-static const enum does call_does[] = {
-#define CUDA_CALL(name, does) does,
+static const enum ssan_call_kind call_kinds[] = {
+#define CUDA_CALL(name, does) SSAN_call_kind_##does,
 #include "trace/cuda_calls.def"
 #undef CUDA_CALL
 };
@@ -122,8 +120,14 @@ const char *cuda_call_similar(const char *name)
     return similar_word(name, call_names, CALL_COUNT);
 }
 
-bool cuda_call_submits(const char *name)
+enum ssan_call_kind cuda_call_kind(const char *name)
 {
     const size_t i = call_of(name);
-    return i < CALL_COUNT && call_does[i] == SUBMITS;
+    return i < CALL_COUNT ? call_kinds[i] : SSAN_call_kind_OTHER;
+}
+
+bool cuda_call_submits(const char *name)
+{
+    const enum ssan_call_kind kind = cuda_call_kind(name);
+    return kind == SSAN_call_kind_LAUNCH || kind == SSAN_call_kind_TRANSFER;
 }

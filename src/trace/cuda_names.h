@@ -4,6 +4,8 @@
 #ifndef SSAN_TRACE_CUDA_NAMES_H
 #define SSAN_TRACE_CUDA_NAMES_H
 
+#include "trace/event.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +25,8 @@ bool cuda_error_is_sticky(uint32_t code);
 const char *cuda_call_find(const char *name);
 /* The name that was meant; NULL: none is near. */
 const char *cuda_call_similar(const char *name);
+/* What such a call does; OTHER for a name that is none. */
+enum ssan_call_kind cuda_call_kind(const char *name);
 /* The call submits a kernel, copy or memset, whose execution a sticky error ends. */
 bool cuda_call_submits(const char *name);
 

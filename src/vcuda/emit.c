@@ -132,21 +132,6 @@ uint64_t emit_sync(struct call *call, enum ssan_sync_kind kind, uint32_t object)
     return id;
 }
 
-static enum ssan_call_kind kind_of(const char *call)
-{
-    static const char join[] = "Synchronize";
-    const size_t length = strlen(call);
-    if (strcmp(call, "cudaLaunchKernel") == 0) {
-        return SSAN_call_kind_LAUNCH;
-    }
-    if (cuda_call_submits(call)) {
-        return SSAN_call_kind_TRANSFER;
-    }
-    return length >= sizeof join && strcmp(call + length - (sizeof join - 1), join) == 0
-               ? SSAN_call_kind_JOIN
-               : SSAN_call_kind_OTHER;
-}
-
 void emit_failed(struct call *call, cudaError_t error, bool earlier)
 {
     struct ssan_event event = {.kind = SSAN_EV_failed};
@@ -157,7 +142,7 @@ void emit_failed(struct call *call, cudaError_t error, bool earlier)
     event.failed = (struct ssan_ev_failed){
         .call = ssan_str(call->name),
         .name = ssan_str(name ? name : ""),
-        .does = kind_of(call->name),
+        .does = cuda_call_kind(call->name),
         .error_of = earlier               ? SSAN_error_of_EARLIER
                     : call->asked_to_fail ? SSAN_error_of_PLANNED
                                           : SSAN_error_of_ITSELF,
