@@ -46,7 +46,7 @@ static enum ssan_status build(struct session *session, struct cc_job *job, const
     }
     compiler.include_dir = words_text(&job->arena, "%s/include", lib_dir);
     if (!compiler.include_dir) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     const char *first = words_text(&job->arena, "%s/cuda_runtime.h", compiler.include_dir);
     if (!first || access(first, R_OK) != 0) {

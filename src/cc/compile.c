@@ -207,7 +207,7 @@ static enum ssan_status choose_object(const struct compiler *compiler, const str
     const char *stem = job_stem(job, item->text);
     *object = NULL;
     if (!stem) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     if (job->mode == CC_LINK) {
         *object = session_file(compiler->session, &job->arena, stem, ".o", err);
@@ -219,7 +219,7 @@ static enum ssan_status choose_object(const struct compiler *compiler, const str
     *object = job->output
                   ? job->output
                   : words_text(&job->arena, "%s.%s", stem, job->mode == CC_PTX ? "ptx" : "o");
-    return *object ? SSAN_OK : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return *object ? SSAN_OK : ssan_no_memory(err);
 }
 
 static enum ssan_status compile_cuda(const struct compiler *compiler, const struct cc_item *item,

@@ -388,7 +388,7 @@ static enum ssan_status check(const struct cc_job *job, struct ssan_error *err)
         sources += !item->is_word && item->language != CC_OBJECT;
     }
     if (job->host.failed || job->device.failed) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     if (!files) {
         return ssan_fail(err, SSAN_USAGE, 0, "no input files (streamsan cc --help)");

@@ -76,7 +76,7 @@ char *session_file(struct session *session, struct arena *arena, const char *ste
                      ? words_text(arena, "%s/%u-%s%s", session->folder, serial++, stem, suffix)
                      : NULL;
     if (!name) {
-        ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        ssan_no_memory(err);
     }
     return name;
 }
@@ -142,7 +142,7 @@ enum ssan_status session_run(struct session *session, struct words *command, int
                              struct ssan_error *err)
 {
     if (!words_end(command)) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     if (session->verbose) {
         print_command(command);

@@ -390,7 +390,7 @@ enum ssan_status ptx_parse(struct ptx_module **module, const char *text, size_t 
 {
     struct ptx_module *made = mem_zalloc(1, sizeof *made);
     if (!made) {
-        return ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        return ssan_no_memory(err);
     }
     while (length && text[length - 1] == '\0') {
         length--;

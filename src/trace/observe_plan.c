@@ -171,7 +171,7 @@ enum ssan_status observe_plan_read(struct observe_plan *plan, const char *folder
     observe_plan_init(plan);
     strbuf_printf(&path, "%s/" OBSERVE_FILE, folder);
     if (path.failed) {
-        status = ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+        status = ssan_no_memory(err);
     } else if (access(strbuf_text(&path), F_OK) == 0) {
         status = file_read(&text, strbuf_text(&path), FILE_BYTES_MAX, err);
         if (status == SSAN_OK) {

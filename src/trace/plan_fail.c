@@ -65,8 +65,7 @@ enum ssan_status plan_add_fail_parts(struct plan *plan, const char *call, const 
             return ssan_fail(err, SSAN_USAGE, 0, "%s:%s is to fail twice", call, number);
         }
     }
-    return VEC_PUSH(&plan->fails, fail) ? SSAN_OK
-                                        : ssan_fail(err, SSAN_NO_MEMORY, 0, "out of memory");
+    return VEC_PUSH(&plan->fails, fail) ? SSAN_OK : ssan_no_memory(err);
 }
 
 enum ssan_status plan_add_fail(struct plan *plan, const char *words, struct ssan_error *err)
