@@ -6,6 +6,8 @@
  * to move for each alloc and free. */
 #include "core/explain_read_parts.h"
 
+#include "core/order.h"
+
 #include <string.h>
 
 /* First live block that ends behind `address`. */
@@ -128,10 +130,8 @@ bool read_free(struct reader_state *state, const struct ssan_ev_free *ev)
             break;
         }
     }
-    /* R-IMPL-3: drivers wait for the device here, for page-locked memory for every one; no manual
-     * promises it. */
-    const bool of_all =
-        alloc->memory == SSAN_memory_PINNED || alloc->memory == SSAN_memory_REGISTERED;
+    /* R-IMPL-3: drivers wait here; no manual promises it. */
+    const bool of_all = order_free_joins_all(alloc->memory);
     return add_host(state, (struct hist_host){.thread = ev->thread,
                                               .call = call,
                                               .site = ev->site,

@@ -92,13 +92,6 @@ bool lifetime_begin(struct engine *engine, struct work *work)
     return true;
 }
 
-/* Page-locked memory is in reach of every context: drivers wait for all of them before they free it
- * (measured), but for its own alone before they free memory of a device. */
-static bool belongs_to_all(const struct buffer *buffer)
-{
-    return buffer->memory == SSAN_memory_PINNED || buffer->memory == SSAN_memory_REGISTERED;
-}
-
 enum ssan_status on_free(struct engine *engine, const struct ssan_ev_free *event,
                          struct ssan_error *err)
 {
@@ -127,7 +120,8 @@ enum ssan_status on_free(struct engine *engine, const struct ssan_ev_free *event
     work->actor->context = buffer->context;
     order_host_epoch(&engine->order, host);
     work->at = stamp_ref(&host->now); /* before the join below */
-    order_join_free(&engine->order, host, belongs_to_all(buffer) ? 0 : buffer->context);
+    order_join_free(&engine->order, host,
+                    order_free_joins_all(buffer->memory) ? 0 : buffer->context);
     work->host = stamp_ref(&host->now);
     return SSAN_OK;
 }

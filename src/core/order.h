@@ -152,6 +152,12 @@ struct stamp order_capture_context(struct order *order, uint32_t context);
 /* The caller of `kind` has joined what was captured. */
 void order_join(struct order *order, struct host *host, enum ssan_sync_kind kind,
                 const struct stamp *captured);
+/* Page-locked memory is in reach of every context: drivers wait for all of them before they free it
+ * (measured), but for its own alone before they free memory of a device (R-IMPL-3). */
+static inline bool order_free_joins_all(enum ssan_memory memory)
+{
+    return memory == SSAN_memory_PINNED || memory == SSAN_memory_REGISTERED;
+}
 /* The caller of a free has, in the observed reading, waited for the whole context, or for all of
  * them (0) (R-IMPL-3). */
 void order_join_free(struct order *order, struct host *host, uint32_t context);
