@@ -62,7 +62,7 @@ static void judge_complete(struct report *report)
         lost += run->lost[i];
     }
     run->complete = lost == 0 && run->unsupported_count == 0 && !run->cut &&
-                    run->open_operations == 0 && (!run->fault || run->fault_planned) &&
+                    run->open_operations == 0 && (!run->fault.text || run->fault.planned) &&
                     !run->infeasible && (report->totals.operations > 0 || run->failure_count > 0);
 }
 

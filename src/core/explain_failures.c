@@ -40,19 +40,19 @@ static void fill_fault(struct run_info *run, const struct history *history)
     const uint32_t item =
         history->fault_op ? history_find(&history->item_of, history->fault_op) : HISTORY_NONE;
     const struct hist_failed *returned = first_returned(history);
-    run->fault = history->fault;
-    run->fault_error = history->fault_error;
-    run->fault_planned = history->fault_planned;
-    run->fault_at = history_place(history, history->fault_site);
+    run->fault.text = history->fault;
+    run->fault.error = history->fault_error;
+    run->fault.planned = history->fault_planned;
+    run->fault.at = history_place(history, history->fault_site);
     if (item != HISTORY_NONE) {
         const struct hist_item *op = &history->items.items[item];
-        run->fault_call = op->call;
-        run->fault_name = op->name[0] ? op->name : NULL;
-        run->fault_op_at = history_place(history, op->site);
+        run->fault.call = op->call;
+        run->fault.name = op->name[0] ? op->name : NULL;
+        run->fault.op_at = history_place(history, op->site);
     }
     if (returned) {
-        run->fault_returned = returned->call;
-        run->fault_returned_at = history_place(history, returned->site);
+        run->fault.returned = returned->call;
+        run->fault.returned_at = history_place(history, returned->site);
     }
 }
 
@@ -61,7 +61,7 @@ static void fill_fault(struct run_info *run, const struct history *history)
 static bool nothing_altered(const struct run_info *run)
 {
     return run->altered && strncmp(run->altered, "--fail ", 7) == 0 && run->missed_count > 0 &&
-           run->failure_count == 0 && !run->fault_planned;
+           run->failure_count == 0 && !run->fault.planned;
 }
 
 bool explain_failures(struct run_info *run, struct arena *arena, const struct history *history)
@@ -93,10 +93,10 @@ bool explain_failures(struct run_info *run, struct arena *arena, const struct hi
                 history_place(history, failed->site));
         }
     }
-    if (run->fault_planned && (run->fault_call || run->fault_returned)) {
-        const bool work = run->fault_call != NULL;
-        add(failures, &run->failure_count, work ? run->fault_call : run->fault_returned,
-            run->fault_error, work ? run->fault_op_at : run->fault_returned_at);
+    if (run->fault.planned && (run->fault.call || run->fault.returned)) {
+        const bool work = run->fault.call != NULL;
+        add(failures, &run->failure_count, work ? run->fault.call : run->fault.returned,
+            run->fault.error, work ? run->fault.op_at : run->fault.returned_at);
     }
     if (nothing_altered(run)) {
         run->altered = NULL;

@@ -302,6 +302,18 @@ struct run_missed {
     uint64_t calls;
 };
 
+/* The device fault that ended a context. */
+struct run_fault {
+    const char *text; /* NULL: there was none */
+    uint32_t error;   /* its CUDA error code, 0: unknown */
+    bool planned;     /* the run was made to fail there */
+    struct place at;
+    const char *call, *name; /* of the operation that failed, with its kernel; NULL: unknown */
+    struct place op_at;
+    const char *returned; /* the first call that returned its error; NULL: none did */
+    struct place returned_at;
+};
+
 struct run_info {
     const char *const *command; /* NULL-terminated; empty: unknown */
     enum ssan_producer source;
@@ -317,16 +329,8 @@ struct run_info {
     int exit_code, exit_signal; /* exit_signal 0: none */
     bool complete;
     uint64_t lost[ssan_loss_count], open_operations, rounded_sets;
-    bool cut;             /* the trace ended without an exit event */
-    const char *fault;    /* text of a device fault, NULL none */
-    uint32_t fault_error; /* its CUDA error code, 0: unknown */
-    struct place fault_at;
-    bool fault_planned; /* the run was made to fail there */
-    const char *fault_call,
-        *fault_name; /* of the operation that failed, with its kernel; NULL: unknown */
-    struct place fault_op_at;
-    const char *fault_returned; /* the first call that returned its error; NULL: none did */
-    struct place fault_returned_at;
+    bool cut; /* the trace ended without an exit event */
+    struct run_fault fault;
     const struct run_failure *failures; /* in the order of their first */
     size_t failure_count;
     const struct run_failure *refused; /* launches that failed by themselves */

@@ -76,19 +76,19 @@ static json_t *unsupported_array(struct json_build *build, const struct run_info
 static json_t *fault_value(struct json_build *build, const struct run_info *run)
 {
     json_t *object;
-    if (!run->fault) {
+    if (!run->fault.text) {
         return json_null();
     }
     object = json_object();
-    json_put(build, object, "text", json_text(run->fault));
-    json_put(build, object, "at", json_place(build, &run->fault_at));
-    json_put(build, object, "error", json_text(cuda_error_name(run->fault_error)));
-    json_put(build, object, "planned", json_boolean(run->fault_planned));
-    json_put(build, object, "call", json_text(run->fault_call));
-    json_put(build, object, "kernel", json_text(run->fault_name));
-    json_put(build, object, "called_at", json_place(build, &run->fault_op_at));
-    json_put(build, object, "returned_by", json_text(run->fault_returned));
-    json_put(build, object, "returned_at", json_place(build, &run->fault_returned_at));
+    json_put(build, object, "text", json_text(run->fault.text));
+    json_put(build, object, "at", json_place(build, &run->fault.at));
+    json_put(build, object, "error", json_text(cuda_error_name(run->fault.error)));
+    json_put(build, object, "planned", json_boolean(run->fault.planned));
+    json_put(build, object, "call", json_text(run->fault.call));
+    json_put(build, object, "kernel", json_text(run->fault.name));
+    json_put(build, object, "called_at", json_place(build, &run->fault.op_at));
+    json_put(build, object, "returned_by", json_text(run->fault.returned));
+    json_put(build, object, "returned_at", json_place(build, &run->fault.returned_at));
     return object;
 }
 

@@ -244,16 +244,8 @@ static bool merge_reasons(struct run_info *into, const struct run_info *more, st
 /* The first one tells, but one that was planned gives way to one that was not. */
 static void merge_fault(struct run_info *into, const struct run_info *more)
 {
-    if (more->fault && (!into->fault || (into->fault_planned && !more->fault_planned))) {
+    if (more->fault.text && (!into->fault.text || (into->fault.planned && !more->fault.planned))) {
         into->fault = more->fault;
-        into->fault_error = more->fault_error;
-        into->fault_at = more->fault_at;
-        into->fault_planned = more->fault_planned;
-        into->fault_call = more->fault_call;
-        into->fault_name = more->fault_name;
-        into->fault_op_at = more->fault_op_at;
-        into->fault_returned = more->fault_returned;
-        into->fault_returned_at = more->fault_returned_at;
     }
 }
 

@@ -300,9 +300,9 @@ static void error_section(struct strbuf *out, const struct report *report,
         words_subject(&text, report, finding->first.op);
         strbuf_puts(&text, " of ");
         words_place_full(&text, &cause->at);
-        if (report->run.fault_at.file) {
+        if (report->run.fault.at.file) {
             strbuf_puts(&text, "; kernel code ");
-            words_place_full(&text, &report->run.fault_at);
+            words_place_full(&text, &report->run.fault.at);
         }
         layout_wrap(out, "failed", strbuf_text(&text));
         strbuf_clear(&text);
@@ -351,18 +351,18 @@ static void one_finding(struct strbuf *out, const struct report *report,
 static void fault_sources(struct strbuf *out, const struct run_info *run)
 {
     struct strbuf text = {0};
-    if (run->fault_call) {
-        strbuf_puts(&text, run->fault_name ? run->fault_name : run->fault_call);
+    if (run->fault.call) {
+        strbuf_puts(&text, run->fault.name ? run->fault.name : run->fault.call);
         strbuf_puts(&text, " of ");
-        words_place_full(&text, &run->fault_op_at);
+        words_place_full(&text, &run->fault.op_at);
         layout_wrap(out, "failed", strbuf_text(&text));
         strbuf_clear(&text);
     }
-    if (run->fault_returned) {
-        strbuf_printf(&text, "%s at ", run->fault_returned);
-        words_place_full(&text, &run->fault_returned_at);
+    if (run->fault.returned) {
+        strbuf_printf(&text, "%s at ", run->fault.returned);
+        words_place_full(&text, &run->fault.returned_at);
         strbuf_puts(&text, ", the first call that returned the error (");
-        words_error(&text, run->fault_error);
+        words_error(&text, run->fault.error);
         strbuf_puts(&text, ")");
         layout_wrap(out, "returned", strbuf_text(&text));
     }
@@ -389,15 +389,15 @@ static void failures_section(struct strbuf *out, const struct run_info *run)
 static void fault_line(struct strbuf *out, const struct run_info *run)
 {
     struct strbuf text = {0};
-    if (!run->fault) {
+    if (!run->fault.text) {
         return;
     }
-    strbuf_puts(&text, run->fault);
-    if (run->fault_at.file || run->fault_at.function) {
+    strbuf_puts(&text, run->fault.text);
+    if (run->fault.at.file || run->fault.at.function) {
         strbuf_puts(&text, "; kernel code ");
-        words_place_full(&text, &run->fault_at);
+        words_place_full(&text, &run->fault.at);
     }
-    strbuf_puts(out, run->fault_planned ? "device fault, as asked for\n" : "device fault\n");
+    strbuf_puts(out, run->fault.planned ? "device fault, as asked for\n" : "device fault\n");
     layout_wrap(out, "what", strbuf_text(&text));
     fault_sources(out, run);
     layout_wrap(out, NULL,

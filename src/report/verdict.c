@@ -112,10 +112,10 @@ static const char *fault_word(uint32_t error)
 
 static void fault_reason(struct strbuf *out, const struct run_info *run)
 {
-    say(out, "a device fault ended the run early (%s", fault_word(run->fault_error));
-    if (out && (run->fault_at.file || run->fault_at.function)) {
+    say(out, "a device fault ended the run early (%s", fault_word(run->fault.error));
+    if (out && (run->fault.at.file || run->fault.at.function)) {
         strbuf_puts(out, " at ");
-        words_place_full(out, &run->fault_at);
+        words_place_full(out, &run->fault.at);
     }
     say(out, ")");
 }
@@ -140,7 +140,7 @@ static size_t reasons(struct strbuf *out, const struct report *report)
                                                             "host stack"};
     const struct run_info *run = &report->run;
     size_t count = 0, i;
-    if (run->fault && !run->fault_planned) {
+    if (run->fault.text && !run->fault.planned) {
         part(out, &count);
         fault_reason(out, run);
     }
@@ -303,7 +303,7 @@ void verdict_line(struct strbuf *out, const struct report *report, const struct 
                       plural(verdict->errors), verdict->by_family[FAMILY_RACE],
                       verdict->by_family[FAMILY_LIFETIME], verdict->by_family[FAMILY_MISUSE]);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
-        const bool fault = report->run.fault && !report->run.fault_planned;
+        const bool fault = report->run.fault.text && !report->run.fault.planned;
         strbuf_puts(out, fault ? "" : "no error, but ");
         reasons(out, report);
         strbuf_puts(out, fault ? ", no race or lifetime error; " : "; ");

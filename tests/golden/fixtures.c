@@ -385,14 +385,14 @@ void fixture_errors(struct report *report)
     run->missed = missed;
     run->missed_count = 1;
     run->altered = "--fail cudaMalloc:all=cudaErrorMemoryAllocation";
-    run->fault = "the kernel fails, as --fail cudaLaunchKernel:1=cudaErrorIllegalAddress asks";
-    run->fault_error = 700;
-    run->fault_planned = true;
-    run->fault_call = "cudaLaunchKernel";
-    run->fault_name = "scale";
-    run->fault_op_at = at("errors.cu", 20, NULL);
-    run->fault_returned = "cudaMemcpy";
-    run->fault_returned_at = at("errors.cu", 40, NULL);
+    run->fault.text = "the kernel fails, as --fail cudaLaunchKernel:1=cudaErrorIllegalAddress asks";
+    run->fault.error = 700;
+    run->fault.planned = true;
+    run->fault.call = "cudaLaunchKernel";
+    run->fault.name = "scale";
+    run->fault.op_at = at("errors.cu", 20, NULL);
+    run->fault.returned = "cudaMemcpy";
+    run->fault.returned_at = at("errors.cu", 40, NULL);
 }
 
 void fixture_portability(struct report *report)
@@ -445,9 +445,9 @@ void fixture_losses(struct report *report)
     report->run.lost[SSAN_loss_OPERATIONS] = 1;
     report->run.open_operations = 2;
     report->run.cut = true;
-    report->run.fault = "scale reads 4 bytes at an address that is in no allocation";
-    report->run.fault_error = 700;
-    report->run.fault_at = (struct place){.file = FILE_NAME, .function = "scale", .line = 9};
+    report->run.fault.text = "scale reads 4 bytes at an address that is in no allocation";
+    report->run.fault.error = 700;
+    report->run.fault.at = (struct place){.file = FILE_NAME, .function = "scale", .line = 9};
     report->run.has_exit = false;
     report->run.exit_signal = 9;
 }

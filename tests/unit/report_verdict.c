@@ -19,7 +19,7 @@ static void clean(struct report *report)
     memset(report->run.lost, 0, sizeof report->run.lost);
     report->run.open_operations = 0;
     report->run.cut = false;
-    report->run.fault = NULL;
+    report->run.fault.text = NULL;
     report->run.exit_signal = 0;
 }
 
@@ -78,8 +78,8 @@ static void lose_other(struct report *report)
 }
 static void lose_context(struct report *report)
 {
-    report->run.fault = "kernel 'k': write of 4 bytes at the illegal address";
-    report->run.fault_error = 700;
+    report->run.fault.text = "kernel 'k': write of 4 bytes at the illegal address";
+    report->run.fault.error = 700;
 }
 static const char *const missing[] = {"accesses were not observed: no patches"};
 static void lose_all_accesses(struct report *report)
