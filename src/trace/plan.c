@@ -38,8 +38,7 @@ static bool next_word(struct reading *reading, char *word, size_t room)
     return directive_word(reading->line, word, room);
 }
 
-/* A decimal number that fits 32 bits and is not 0. */
-static bool read_u32(const char **text, uint32_t *number)
+bool plan_number_read(const char **text, uint32_t *number)
 {
     uint64_t value = 0;
     const char *at = *text;
@@ -64,7 +63,7 @@ static bool read_owner(const char **text, char letter, uint32_t *number)
         return false;
     }
     ++*text;
-    if (!read_u32(text, number) || **text != '.') {
+    if (!plan_number_read(text, number) || **text != '.') {
         return false;
     }
     ++*text;
@@ -74,13 +73,13 @@ static bool read_owner(const char **text, char letter, uint32_t *number)
 bool plan_item_read(const char *text, struct plan_item *item, const char **end)
 {
     *end = text;
-    return read_owner(end, 's', &item->stream) && read_u32(end, &item->seq);
+    return read_owner(end, 's', &item->stream) && plan_number_read(end, &item->seq);
 }
 
 bool plan_stream_read(const char *word, uint32_t *stream)
 {
     const char *digits = word + 1;
-    return word[0] == 's' && read_u32(&digits, stream) && *digits == '\0';
+    return word[0] == 's' && plan_number_read(&digits, stream) && *digits == '\0';
 }
 
 static bool call_read(const char *text, struct plan_call *call, const char **end)
@@ -92,12 +91,12 @@ static bool call_read(const char *text, struct plan_call *call, const char **end
     if (*text == '0') { /* queries in front of the first call */
         call->number = 0;
         text++;
-    } else if (!read_u32(&text, &call->number)) {
+    } else if (!plan_number_read(&text, &call->number)) {
         return false;
     }
     if (*text == 'q') {
         text++;
-        if (!read_u32(&text, &call->query)) {
+        if (!plan_number_read(&text, &call->query)) {
             return false;
         }
     }

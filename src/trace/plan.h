@@ -96,6 +96,8 @@ enum ssan_status plan_add_fail_parts(struct plan *plan, const char *call, const 
 void plan_print_fail(const struct plan_fail *fail, struct strbuf *out);
 /* Appends what `from` ignores, serializes and lets fail, and its note. False when out of memory. */
 bool plan_copy_places(struct plan *plan, const struct plan *from);
+/* Reads a decimal number that fits 32 bits and is not 0; *text is set behind it. */
+bool plan_number_read(const char **text, uint32_t *number);
 /* Whether the whole word is a stream, as s2. */
 bool plan_stream_read(const char *word, uint32_t *stream);
 /* True when the plan is no more than its policy. */

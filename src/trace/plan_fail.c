@@ -3,13 +3,11 @@
 
 #include "trace/cuda_names.h"
 
-#include "base/mem.h"
-
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define NUMBER_MOST 10 /* digits */
 
 static enum ssan_status unknown(const char *what, const char *word, const char *similar,
                                 struct ssan_error *err)
@@ -21,18 +19,11 @@ static enum ssan_status unknown(const char *what, const char *word, const char *
 
 static bool read_number(const char *text, uint32_t *number)
 {
-    char *end;
-    unsigned long value;
     if (strcmp(text, "all") == 0) {
         *number = 0;
         return true;
     }
-    if (!isdigit((unsigned char)*text) || strlen(text) > 10) {
-        return false;
-    }
-    value = strtoul(text, &end, 10);
-    *number = (uint32_t)value;
-    return *end == '\0' && value > 0 && value <= UINT32_MAX;
+    return strlen(text) <= NUMBER_MOST && plan_number_read(&text, number) && *text == '\0';
 }
 
 enum ssan_status plan_add_fail_parts(struct plan *plan, const char *call, const char *number,
