@@ -20,20 +20,7 @@
 #include <thread>
 #include <vector>
 
-#ifdef WITH_MUTANTS
-extern "C" {
-#define SSAN_PIPE_DROPPED            ssan_pipe_dropped
-#define SSAN_PIPE_DROPPED_AT_RUN_TIME
-#include "pipeline/edges.h"
-enum pipe_edge ssan_pipe_dropped = PIPE_EDGE_NONE;
-}
-static const char *const edge_names[] = {
-    "NONE",
-#define EDGE(name, from, to, without) #name,
-#include "pipeline/edges.def"
-#undef EDGE
-};
-#endif
+#include "mutant.h"
 
 static const int ROOM = 4097; /* elements of a slot */
 
@@ -325,38 +312,21 @@ static void read_words(int argc, char **argv)
     }
 }
 
-static void set_mutant(void)
+static int *make_salt(int device)
 {
-#ifdef WITH_MUTANTS
-    for (int i = 0; i < PIPE_EDGE_COUNT; i++) {
-        if (mutant == edge_names[i]) {
-            ssan_pipe_dropped = (enum pipe_edge)i;
-            return;
-        }
-    }
-    std::printf("unknown mutant %s\n", mutant.c_str());
-    std::exit(64);
-#endif
+    int one = 1, *salt;
+    CUDA(cudaSetDevice(device));
+    CUDA(cudaMalloc((void **)&salt, sizeof(int)));
+    SSAN_NAME(salt, "salt");
+    CUDA(cudaMemcpy(salt, &one, sizeof(int), cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
+    return salt;
 }
 
-int main(int argc, char **argv)
+static struct ssan_pipe *make_pipe(void)
 {
-    read_words(argc, argv);
-    set_mutant();
-    seen.resize(shape.jobs);
-
     const int ids[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    std::vector<int *> salts(shape.devices);
-    for (int d = 0; d < shape.devices; d++) {
-        int one = 1;
-        CUDA(cudaSetDevice(d));
-        CUDA(cudaMalloc((void **)&salts[d], sizeof(int)));
-        SSAN_NAME(salts[d], "salt");
-        CUDA(cudaMemcpy(salts[d], &one, sizeof(int), cudaMemcpyHostToDevice));
-        CUDA(cudaDeviceSynchronize());
-    }
-    CUDA(cudaSetDevice(0));
-
+    struct ssan_pipe *pipe;
     struct ssan_pipe_error err;
     struct ssan_pipe_options options = {};
     options.size = sizeof options;
@@ -372,91 +342,93 @@ int main(int argc, char **argv)
     options.no_copy_out = !shape.copy_out;
     options.timing = shape.timing;
     options.blocking_wait = shape.blocking;
-    struct ssan_pipe *pipe;
     if (ssan_pipe_create(&options, &pipe, &err) != SSAN_PIPE_OK) {
         std::printf("%s\n", err.text);
-        return 3;
+        std::exit(3);
     }
+    return pipe;
+}
 
-    std::vector<consumer> consumers(shape.consumers);
-    for (int c = 0; c < shape.consumers; c++) {
-        consumer *self = &consumers[c];
-        struct ssan_pipe_consumer_options wants = {};
-        self->device = (c + 1) % shape.devices;
-        wants.size = sizeof wants;
-        wants.share_index = shape.share ? c : 0;
-        wants.landings = shape.landings;
-        wants.device = self->device;
-        wants.on_device = shape.staged || shape.peer;
-        wants.from_device = shape.peer;
-        CUDA(cudaSetDevice(self->device));
-        CUDA(cudaStreamCreateWithFlags(&self->stream, cudaStreamNonBlocking));
-        CUDA(cudaMalloc((void **)&self->wrong_of, shape.jobs * sizeof(int)));
-        CUDA(cudaMemset(self->wrong_of, 0, shape.jobs * sizeof(int)));
-        CUDA(cudaDeviceSynchronize());
-        wants.stream = self->stream;
-        must(ssan_pipe_consumer_create(pipe, &wants, &self->handle, &err) == SSAN_PIPE_OK, "consumer");
-    }
-    std::vector<producer> producers(shape.producers);
-    for (int p = 0; p < shape.producers; p++) {
-        int device = p % shape.devices;
-        producers[p] = {pipe, p, device, 0, salts[device], NULL};
-        CUDA(cudaSetDevice(device));
-        CUDA(cudaStreamCreateWithFlags(&producers[p].stream, cudaStreamNonBlocking));
-    }
-    CUDA(cudaSetDevice(0));
+static void make_consumer(struct ssan_pipe *pipe, consumer *self, int index)
+{
+    struct ssan_pipe_error err;
+    struct ssan_pipe_consumer_options wants = {};
+    self->device = (index + 1) % shape.devices;
+    wants.size = sizeof wants;
+    wants.share_index = shape.share ? index : 0;
+    wants.landings = shape.landings;
+    wants.device = self->device;
+    wants.on_device = shape.staged || shape.peer;
+    wants.from_device = shape.peer;
+    CUDA(cudaSetDevice(self->device));
+    CUDA(cudaStreamCreateWithFlags(&self->stream, cudaStreamNonBlocking));
+    CUDA(cudaMalloc((void **)&self->wrong_of, shape.jobs * sizeof(int)));
+    CUDA(cudaMemset(self->wrong_of, 0, shape.jobs * sizeof(int)));
+    CUDA(cudaDeviceSynchronize());
+    wants.stream = self->stream;
+    must(ssan_pipe_consumer_create(pipe, &wants, &self->handle, &err) == SSAN_PIPE_OK, "consumer");
+}
 
-    std::vector<std::thread> makers, takers;
-    if (shape.one_thread) {
-        for (int job = 0, inside = 0; job < shape.jobs; job++) {
-            inside += produce(&producers[0], job);
-            if (inside == shape.slots) {
-                consume(&consumers[0], SSAN_PIPE_FOREVER);
-                inside--;
-            }
+static void make_producer(struct ssan_pipe *pipe, producer *self, int index, const std::vector<int *> &salts)
+{
+    int device = index % shape.devices;
+    *self = {pipe, index, device, 0, salts[device], NULL};
+    CUDA(cudaSetDevice(device));
+    CUDA(cudaStreamCreateWithFlags(&self->stream, cudaStreamNonBlocking));
+}
+
+/* main is producer and consumer by turns. */
+static void take_turns(struct ssan_pipe *pipe, producer *maker, consumer *taker)
+{
+    for (int job = 0, inside = 0; job < shape.jobs; job++) {
+        inside += produce(maker, job);
+        if (inside == shape.slots) {
+            consume(taker, SSAN_PIPE_FOREVER);
+            inside--;
         }
-        ssan_pipe_close(pipe);
-        while (consume(&consumers[0], SSAN_PIPE_FOREVER)) {
-        }
-    } else {
-        for (producer &p : producers) {
-            makers.emplace_back(run_producer, &p);
-        }
-        for (consumer &c : consumers) {
-            takers.emplace_back(run_consumer, &c);
-        }
-    }
-    if (shape.flush || shape.drain) {
-        while (submitted < shape.jobs) { /* orders nothing */
-            std::this_thread::yield();
-        }
-        enum ssan_pipe_status status = shape.flush ? ssan_pipe_flush(pipe, SSAN_PIPE_FOREVER, &err)
-                                                   : ssan_pipe_drain(pipe, SSAN_PIPE_FOREVER, &err);
-        must(status == SSAN_PIPE_OK, "flush or drain");
-        for (int d = 0; d < shape.devices; d++) {
-            CUDA(cudaSetDevice(d));
-            CUDA(cudaMemsetAsync(salts[d], 0, sizeof(int), producers[0].stream)); /* what compute reads */
-            CUDA(cudaStreamSynchronize(producers[0].stream));
-        }
-    }
-    for (std::thread &t : makers) {
-        t.join();
     }
     ssan_pipe_close(pipe);
-    if (shape.quick_end) { /* without knowing of what consumers did, but by the pipeline */
-        struct ssan_pipe_stats so_far = {};
-        so_far.size = sizeof so_far;
-        while (ssan_pipe_stats_get(pipe, &so_far) == SSAN_PIPE_OK && so_far.released < (uint64_t)shape.jobs) {
-            std::this_thread::yield();
-        }
-        must(ssan_pipe_destroy(pipe, &err) == SSAN_PIPE_OK, "destroy");
-        std::printf("quick end\n");
-        std::fflush(stdout);
-        _Exit(wrong ? 2 : 0);
+    while (consume(taker, SSAN_PIPE_FOREVER)) {
     }
-    for (std::thread &t : takers) {
-        t.join();
+}
+
+/* Changes what compute reads, behind a flush or drain. */
+static void change_salts(struct ssan_pipe *pipe, const std::vector<int *> &salts, cudaStream_t stream)
+{
+    struct ssan_pipe_error err;
+    while (submitted < shape.jobs) { /* orders nothing */
+        std::this_thread::yield();
     }
+    enum ssan_pipe_status status = shape.flush ? ssan_pipe_flush(pipe, SSAN_PIPE_FOREVER, &err)
+                                               : ssan_pipe_drain(pipe, SSAN_PIPE_FOREVER, &err);
+    must(status == SSAN_PIPE_OK, "flush or drain");
+    for (int d = 0; d < shape.devices; d++) {
+        CUDA(cudaSetDevice(d));
+        CUDA(cudaMemsetAsync(salts[d], 0, sizeof(int), stream));
+        CUDA(cudaStreamSynchronize(stream));
+    }
+}
+
+/* Without knowing of what consumers did, but by the pipeline. */
+static void end_quickly(struct ssan_pipe *pipe)
+{
+    struct ssan_pipe_error err;
+    struct ssan_pipe_stats so_far = {};
+    so_far.size = sizeof so_far;
+    while (ssan_pipe_stats_get(pipe, &so_far) == SSAN_PIPE_OK && so_far.released < (uint64_t)shape.jobs) {
+        std::this_thread::yield();
+    }
+    must(ssan_pipe_destroy(pipe, &err) == SSAN_PIPE_OK, "destroy");
+    std::printf("quick end\n");
+    std::fflush(stdout);
+    _Exit(wrong ? 2 : 0);
+}
+
+/* Destroys the pipeline; how many jobs came. */
+static int end(struct ssan_pipe *pipe, std::vector<consumer> &consumers)
+{
+    int came = 0;
+    struct ssan_pipe_error err;
     struct ssan_pipe_stats stats = {};
     stats.size = sizeof stats;
     must(ssan_pipe_stats_get(pipe, &stats) == SSAN_PIPE_OK, "stats");
@@ -467,11 +439,60 @@ int main(int argc, char **argv)
             collect(&c);
         }
     }
-    int came = 0;
     for (int count : seen) {
         came += count;
     }
     must(came + lost == shape.jobs, "jobs are missing");
+    return came;
+}
+
+int main(int argc, char **argv)
+{
+    read_words(argc, argv);
+    set_mutant(mutant.c_str());
+    seen.resize(shape.jobs);
+
+    std::vector<int *> salts(shape.devices);
+    std::vector<consumer> consumers(shape.consumers);
+    std::vector<producer> producers(shape.producers);
+    for (int d = 0; d < shape.devices; d++) {
+        salts[d] = make_salt(d);
+    }
+    CUDA(cudaSetDevice(0));
+    struct ssan_pipe *pipe = make_pipe();
+    for (int c = 0; c < shape.consumers; c++) {
+        make_consumer(pipe, &consumers[c], c);
+    }
+    for (int p = 0; p < shape.producers; p++) {
+        make_producer(pipe, &producers[p], p, salts);
+    }
+    CUDA(cudaSetDevice(0));
+
+    std::vector<std::thread> makers, takers;
+    if (shape.one_thread) {
+        take_turns(pipe, &producers[0], &consumers[0]);
+    } else {
+        for (producer &p : producers) {
+            makers.emplace_back(run_producer, &p);
+        }
+        for (consumer &c : consumers) {
+            takers.emplace_back(run_consumer, &c);
+        }
+    }
+    if (shape.flush || shape.drain) {
+        change_salts(pipe, salts, producers[0].stream);
+    }
+    for (std::thread &t : makers) {
+        t.join();
+    }
+    ssan_pipe_close(pipe);
+    if (shape.quick_end) {
+        end_quickly(pipe);
+    }
+    for (std::thread &t : takers) {
+        t.join();
+    }
+    int came = end(pipe, consumers);
     std::printf("jobs=%d wrong=%d told=%d\n", came, wrong.load(), told.load());
     return wrong ? 2 : 0;
 }
