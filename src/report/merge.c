@@ -35,6 +35,18 @@ static void *grown(struct arena *arena, const void *old, size_t count, size_t mo
     return table;
 }
 
+/* A table with `more` behind it, which is counted; NULL when out of memory. */
+static void *appended(struct arena *arena, const void *old, size_t *count, const void *more,
+                      size_t more_count, size_t size)
+{
+    char *table = grown(arena, old, *count, more_count, size);
+    if (table && more_count > 0) {
+        memcpy(table + *count * size, more, more_count * size);
+        *count += more_count;
+    }
+    return table;
+}
+
 /* "s1.2" (a stream's) and "h1.3" (a thread's, any other letter too) with their first number moved;
  * NULL when out of memory. */
 static const char *moved_id(const struct shift *shift, const char *id)
@@ -226,21 +238,6 @@ static bool merge_unsupported(struct run_info *into, const struct run_info *more
     return true;
 }
 
-static bool merge_reasons(struct run_info *into, const struct run_info *more, struct arena *arena)
-{
-    const char **reasons =
-        grown(arena, into->reasons, into->reason_count, more->reason_count, sizeof *reasons);
-    size_t i;
-    if (!reasons) {
-        return false;
-    }
-    for (i = 0; i < more->reason_count; i++) {
-        reasons[into->reason_count++] = more->reasons[i];
-    }
-    into->reasons = reasons;
-    return true;
-}
-
 /* The first one tells, but one that was planned gives way to one that was not. */
 static void merge_fault(struct run_info *into, const struct run_info *more)
 {
@@ -249,32 +246,21 @@ static void merge_fault(struct run_info *into, const struct run_info *more)
     }
 }
 
-static bool append_failures(const struct run_failure **into, size_t *count,
-                            const struct run_failure *more, size_t more_count, struct arena *arena)
+static bool merge_lists(struct run_info *into, const struct run_info *more, struct arena *arena)
 {
-    struct run_failure *failures = grown(arena, *into, *count, more_count, sizeof *failures);
-    for (size_t i = 0; failures && i < more_count; i++) {
-        failures[(*count)++] = more[i];
-    }
-    *into = failures ? failures : *into;
-    return failures != NULL;
-}
-
-static bool merge_failures(struct run_info *into, const struct run_info *more, struct arena *arena)
-{
-    if (!append_failures(&into->failures, &into->failure_count, more->failures, more->failure_count,
-                         arena) ||
-        !append_failures(&into->refused, &into->refused_count, more->refused, more->refused_count,
-                         arena)) {
-        return false;
-    }
-    struct run_missed *missed =
-        grown(arena, into->missed, into->missed_count, more->missed_count, sizeof *missed);
-    for (size_t i = 0; missed && i < more->missed_count; i++) {
-        missed[into->missed_count++] = more->missed[i];
-    }
+    const char **reasons = appended(arena, into->reasons, &into->reason_count, more->reasons,
+                                    more->reason_count, sizeof *reasons);
+    into->reasons = reasons ? reasons : into->reasons;
+    struct run_failure *failures = appended(arena, into->failures, &into->failure_count,
+                                            more->failures, more->failure_count, sizeof *failures);
+    into->failures = failures ? failures : into->failures;
+    struct run_failure *refused = appended(arena, into->refused, &into->refused_count,
+                                           more->refused, more->refused_count, sizeof *refused);
+    into->refused = refused ? refused : into->refused;
+    struct run_missed *missed = appended(arena, into->missed, &into->missed_count, more->missed,
+                                         more->missed_count, sizeof *missed);
     into->missed = missed ? missed : into->missed;
-    return missed != NULL;
+    return reasons && failures && refused && missed;
 }
 
 static bool merge_run(struct run_info *into, const struct run_info *more, struct arena *arena)
@@ -293,8 +279,7 @@ static bool merge_run(struct run_info *into, const struct run_info *more, struct
         into->submitting_threads = more->submitting_threads;
     }
     merge_fault(into, more);
-    return merge_unsupported(into, more, arena) && merge_reasons(into, more, arena) &&
-           merge_failures(into, more, arena);
+    return merge_unsupported(into, more, arena) && merge_lists(into, more, arena);
 }
 
 static void merge_totals(struct engine_totals *into, const struct engine_totals *more)
