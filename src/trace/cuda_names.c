@@ -13,18 +13,18 @@ enum error_code {
 #undef CUDA_ERROR
 };
 
-static const struct {
-    const char *name, *text;
-    uint32_t code;
-} errors[] = {
-#define CUDA_ERROR(name, value, text) {#name, text, value},
+/* Names stand alone, as similar_word takes them; what belongs to one stands at its place. */
+static const char *const error_names[] = {
+#define CUDA_ERROR(name, value, text) #name,
 #include "ssan/cuda_errors.def"
 #undef CUDA_ERROR
 };
 
-/* For similar_word: names alone. */
-static const char *const error_names[] = {
-#define CUDA_ERROR(name, value, text) #name,
+static const struct {
+    const char *text;
+    uint32_t code;
+} errors[] = {
+#define CUDA_ERROR(name, value, text) {text, value},
 #include "ssan/cuda_errors.def"
 #undef CUDA_ERROR
 };
@@ -51,6 +51,16 @@ static const enum ssan_call_kind call_kinds[] = {
 #define STICKY_COUNT (sizeof sticky / sizeof *sticky)
 #define CALL_COUNT   (sizeof call_names / sizeof *call_names)
 
+/* Of a name; `count`: none. */
+static size_t place_of(const char *const *names, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 /* ERROR_COUNT: none. */
 static size_t error_of(uint32_t code)
 {
@@ -64,7 +74,7 @@ static size_t error_of(uint32_t code)
 const char *cuda_error_name(uint32_t code)
 {
     const size_t i = error_of(code);
-    return i < ERROR_COUNT ? errors[i].name : NULL;
+    return i < ERROR_COUNT ? error_names[i] : NULL;
 }
 
 const char *cuda_error_text(uint32_t code)
@@ -75,13 +85,11 @@ const char *cuda_error_text(uint32_t code)
 
 bool cuda_error_find(const char *name, uint32_t *code)
 {
-    for (size_t i = 0; i < ERROR_COUNT; i++) {
-        if (strcmp(errors[i].name, name) == 0) {
-            *code = errors[i].code;
-            return true;
-        }
+    const size_t i = place_of(error_names, ERROR_COUNT, name);
+    if (i < ERROR_COUNT) {
+        *code = errors[i].code;
     }
-    return false;
+    return i < ERROR_COUNT;
 }
 
 const char *cuda_error_similar(const char *name)
@@ -99,19 +107,9 @@ bool cuda_error_is_sticky(uint32_t code)
     return false;
 }
 
-/* CALL_COUNT: none. */
-static size_t call_of(const char *name)
-{
-    size_t i = 0;
-    while (i < CALL_COUNT && strcmp(call_names[i], name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 const char *cuda_call_find(const char *name)
 {
-    const size_t i = call_of(name);
+    const size_t i = place_of(call_names, CALL_COUNT, name);
     return i < CALL_COUNT ? call_names[i] : NULL;
 }
 
@@ -122,7 +120,7 @@ const char *cuda_call_similar(const char *name)
 
 enum ssan_call_kind cuda_call_kind(const char *name)
 {
-    const size_t i = call_of(name);
+    const size_t i = place_of(call_names, CALL_COUNT, name);
     return i < CALL_COUNT ? call_kinds[i] : SSAN_call_kind_OTHER;
 }
 
