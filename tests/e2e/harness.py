@@ -182,11 +182,11 @@ def tool_beside_nothing(work, sanitizer):
     return copy
 
 
-def run(program, *options, args=(), env=None, cwd=None, timeout=TIMEOUT_S):
-    """Runs a program (or the words of a command) under streamsan; its report, JSON, must keep to the schema in docs."""
+def run(program, *options, args=(), verb="run", env=None, cwd=None, timeout=TIMEOUT_S, **how):
+    """Runs a program (or the words of a command) under streamsan (or explores it, ...); its report, JSON, must keep to the schema in docs."""
     command = program if isinstance(program, (list, tuple)) else [program]
     with tempfile.NamedTemporaryFile(suffix=".json", dir=os.environ.get("TMPDIR")) as report:
-        done = execute([TOOL, "run", "--format", "json", "--output", report.name, *options, "--", *command, *args], env, cwd, timeout)
+        done = execute([TOOL, verb, "--format", "json", "--output", report.name, *options, "--", *command, *args], env, cwd, timeout, **how)
         text = pathlib.Path(report.name).read_text(encoding="utf-8")
     try:
         parsed = json.loads(text) if text else None

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-from harness import ROOT, TOOL, Tally, build_once, check, execute, json, lock_of, only_argument, run, schedules, wants_all, work_folder
+from harness import ROOT, TOOL, Tally, build_once, check, execute, lock_of, only_argument, run, schedules, wants_all, work_folder
 
 WORK = work_folder("dflash")
 # Devices, targets, drafters, batches.
@@ -61,12 +61,10 @@ def unsafe(devices, schedule):
 
 
 def witness():
-    report = pathlib.Path(WORK.name) / "witness.json"
     options, args = words("unsafe", (1, 1, 1, 8))
-    done = execute([TOOL, "witness", *options, "--threads", "strict", "--format", "json", "--output", report, "--", program(), *args])
-    found = json.loads(report.read_text(encoding="utf-8"))["findings"]
-    shown = [f for f in found if f["severity"] == "error" and f["witness"]["kind"] == "shown"]
-    check(done.returncode == 66 and shown, f"exit {done.returncode}\n{done.stderr}")
+    result = run(program(), *options, "--threads", "strict", args=args, verb="witness")
+    shown = [f for f in result.findings(("error",)) if f["witness"]["kind"] == "shown"]
+    check(result.code == 66 and shown, result.about())
     replayed = execute([TOOL, *shown[0]["witness"]["replay"][1:]])
     right = baseline((1, 1, 1, 8))
     check(shown[0]["witness"]["output"] or shown[0]["witness"]["effect"], f"{shown[0]['witness']}")

@@ -5,7 +5,6 @@ The documents' program with and without its wait, the case programs, two submitt
 that are not deterministic, replay of wrong results, exit codes. --all: the cases at three sizes, to the end or the limit, and
 200 random schedules of each that is right.
 """
-import json
 import os
 import pathlib
 import re
@@ -14,7 +13,7 @@ import shutil
 import sys
 
 import harness
-from harness import ROOT, SCHEMA, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, run, wants_all, work_folder
+from harness import ROOT, SHARED, TOOL, Failure, Skip, Tally, build_once, check, execute, run, wants_all, work_folder
 
 CASES = ROOT / "tests/cases"
 PROGRAMS = ROOT / "tests/e2e/explore"
@@ -28,14 +27,10 @@ COUNTED = re.compile(r"^(\d+|about \S+) of (\d+|about \S+) (orders|runs) wrong( 
 
 def explore(program, *options, args=(), cwd=None):
     """Explores a program; its report must keep to the schema, and its numbers to each other."""
-    name = FOLDER / f"{program.name}-{os.urandom(4).hex()}.json"
-    done = execute([TOOL, "explore", "--format", "json", "--output", name, *options, "--", program, *args], cwd=cwd, timeout=300)
-    text = name.read_text(encoding="utf-8") if name.exists() else ""
-    result = Result(done, json.loads(text) if text else None)
+    result = run(program, *options, args=args, verb="explore", cwd=cwd, timeout=300)
     if result.report is None:
         return result
-    harness.keeps_to(SCHEMA, result.report)
-    facts, counted = result.report["explore"], COUNTED.search(done.stderr)
+    facts, counted = result.report["explore"], COUNTED.search(result.err)
     check(counted, f"no line `W of T orders wrong`\n{result.about()}")
     check(counted[0] in result.verdict_line, f"the verdict does not hold {counted[0]}\n{result.about()}")
     if facts["random"] is None and facts["orders"]["total"] is not None:
@@ -48,7 +43,7 @@ def explore(program, *options, args=(), cwd=None):
         check(told == facts["orders"]["run"], f"results of {told} orders, and {facts['orders']['run']} were run\n{facts}")
     if facts["all_run"] and not facts["orders"]["run_estimated"]:
         check(facts["orders"]["run"] == facts["orders"]["total"], f"all run, and yet\n{facts['orders']}")
-    check(result.report["summary"]["exit_code"] == done.returncode, f"exit code\n{result.about()}")
+    check(result.report["summary"]["exit_code"] == result.code, f"exit code\n{result.about()}")
     return result
 
 

@@ -16,7 +16,7 @@ import threading
 import time
 
 import harness
-from harness import ROOT, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, json, started, work_folder
+from harness import ROOT, SHARED, TOOL, Failure, Result, Skip, Tally, build_once, check, execute, json, run, started, work_folder
 
 CASES = ROOT / "tests/cases"
 OURS = ROOT / "tests/e2e/witness"
@@ -27,14 +27,8 @@ SPENT, SPENT_LOCK = {}, threading.Lock()
 FIELD = re.compile(r" (\w+)=(\"(?:[^\"\\]|\\.)*\"|\[[^\]]*\]|\S+)")
 
 
-def witness(program, *options, args=(), env=None, cwd=None, **how):
-    with tempfile.NamedTemporaryFile(suffix=".json", dir=WORK.name) as report:
-        done = execute([TOOL, "witness", "--format", "json", "--output", report.name, *options, "--", program, *args], env, cwd, **how)
-        text = pathlib.Path(report.name).read_text(encoding="utf-8")
-    parsed = json.loads(text) if text else None
-    if parsed is not None:
-        harness.keeps_to(harness.SCHEMA, parsed)
-    return Result(done, parsed)
+def witness(program, *options, **how):
+    return run(program, *options, verb="witness", **how)
 
 
 def errors_of(result):
