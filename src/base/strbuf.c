@@ -1,6 +1,7 @@
 /* Text building on one heap block that doubles. */
 #include "base/strbuf.h"
 
+#include "base/arena.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -93,6 +94,13 @@ char *strbuf_take(struct strbuf *buf)
         text = buf->text;
         buf->text = NULL;
     }
+    strbuf_finish(buf);
+    return text;
+}
+
+char *strbuf_keep(struct strbuf *buf, struct arena *arena)
+{
+    char *text = buf->failed ? NULL : arena_strndup(arena, strbuf_text(buf), buf->length);
     strbuf_finish(buf);
     return text;
 }

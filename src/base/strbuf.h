@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
+
 struct strbuf {
     char *text; /* NUL-terminated once anything was added; NULL before */
     size_t length, room;
@@ -27,6 +29,8 @@ const char *strbuf_text(const struct strbuf *buf);
 /* Hands the text over to the caller (mem_free) and empties the buffer; NULL when an append failed.
  */
 char *strbuf_take(struct strbuf *buf);
+/* The same, with the text in an arena. */
+char *strbuf_keep(struct strbuf *buf, struct arena *arena);
 void strbuf_clear(struct strbuf *buf);
 void strbuf_finish(struct strbuf *buf);
 

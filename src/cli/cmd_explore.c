@@ -31,9 +31,8 @@ struct result {
 
 static void add_reason(struct result *result, struct strbuf *words)
 {
-    const char *kept = words->failed ? NULL : arena_strdup(&result->arena, strbuf_text(words));
+    const char *kept = strbuf_keep(words, &result->arena);
     result->reason_lost |= !kept || !VEC_PUSH(&result->reasons, kept);
-    strbuf_finish(words);
 }
 
 /* What kept the search from all schedules. */

@@ -105,8 +105,7 @@ static bool set_word(struct device *device, size_t at, const char *name, const c
     const char *old = list ? getenv(name) : NULL;
     struct strbuf word = {0};
     strbuf_printf(&word, "%s=%s%s%s", name, value, old && *old ? ":" : "", old ? old : "");
-    device->environment[at] = word.failed ? NULL : arena_strdup(&device->arena, strbuf_text(&word));
-    strbuf_finish(&word);
+    device->environment[at] = strbuf_keep(&word, &device->arena);
     return device->environment[at] != NULL;
 }
 

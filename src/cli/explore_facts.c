@@ -47,9 +47,7 @@ static const char *in_words(const struct plan *plan, size_t most, struct arena *
     struct strbuf words = {0};
     strbuf_puts(&words, "order:");
     plan_print_items(plan, &words);
-    const char *kept = words.failed ? NULL : arena_strdup(arena, strbuf_text(&words));
-    strbuf_finish(&words);
-    return kept;
+    return strbuf_keep(&words, arena);
 }
 
 /* Writes the plan to a file of its own; NULL when none is wanted or it can't be written. */

@@ -32,11 +32,10 @@ void follow_add_reason(struct follow *follow, const char *format, const char *wo
     struct strbuf text = {0};
     const char *copy;
     strbuf_printf(&text, format, word);
-    copy = text.failed ? NULL : arena_strdup(&follow->arena, strbuf_text(&text));
+    copy = strbuf_keep(&text, &follow->arena);
     if (!copy || !VEC_PUSH(&follow->reasons, copy)) {
         follow->reason_lost = true;
     }
-    strbuf_finish(&text);
 }
 
 /* Where the copy of the n-th trace goes (from 0). */

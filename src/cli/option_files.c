@@ -58,7 +58,7 @@ static enum ssan_status expand(const char *word, struct arena *arena, const char
             word = NULL;
         }
     }
-    made = word && !text.failed ? arena_strdup(arena, strbuf_text(&text)) : NULL;
+    made = word ? strbuf_keep(&text, arena) : NULL;
     strbuf_finish(&text);
     if (!word) {
         return SSAN_USAGE;

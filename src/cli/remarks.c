@@ -42,8 +42,7 @@ static bool take_line(struct remarks *remarks, const struct ssan_ev_line *line)
         strbuf_puts(&text, " in ");
         strbuf_add_printable(&text, line->function.ptr, line->function.length, TEXT_COLUMNS);
     }
-    kept = text.failed ? NULL : arena_strdup(&remarks->arena, strbuf_text(&text));
-    strbuf_finish(&text);
+    kept = strbuf_keep(&text, &remarks->arena);
     return kept && map_set(&remarks->sites, line->site, (uint64_t)(uintptr_t)kept);
 }
 

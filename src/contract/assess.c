@@ -24,8 +24,7 @@ static enum ssan_status settle(const struct judging *judging, struct run_result 
                                enum run_state state, struct strbuf *why, struct ssan_error *err)
 {
     result->state = state;
-    result->why = why->failed ? NULL : arena_strdup(judging->arena, strbuf_text(why));
-    strbuf_finish(why);
+    result->why = strbuf_keep(why, judging->arena);
     return result->why ? SSAN_OK : ssan_no_memory(err);
 }
 
@@ -38,7 +37,7 @@ static const char *expanded(const struct judged *judged, const char *text, enum 
         *status = contract_plan_expand(&out, judged->judging->plan, judged->judging->options->plan,
                                        judged->run, text, judged->err);
         if (*status == SSAN_OK) {
-            kept = arena_strdup(judged->judging->arena, strbuf_text(&out));
+            kept = strbuf_keep(&out, judged->judging->arena);
             *status = kept ? SSAN_OK : ssan_no_memory(judged->err);
         }
     }
@@ -339,9 +338,7 @@ static enum ssan_status compare_with_faults(struct judged *judged)
             struct strbuf text = {0};
             strbuf_printf(&text, "shows nothing: a run without the fault has that too (%s%s%s)",
                           judged->run->label, judged->run->label[0] ? ": " : "", strbuf_text(&by));
-            fault->alike =
-                text.failed ? NULL : arena_strdup(judged->judging->arena, strbuf_text(&text));
-            strbuf_finish(&text);
+            fault->alike = strbuf_keep(&text, judged->judging->arena);
             status = fault->alike ? SSAN_OK : SSAN_NO_MEMORY;
         }
         strbuf_finish(&by);
@@ -418,8 +415,7 @@ static enum ssan_status judge_seen(struct judged *judged, const struct pool_job 
     }
     if (status == SSAN_OK && (result->state == RUN_WRONG || result->state == RUN_MISSED)) {
         said_last_lines(&why, strbuf_text(&judged->seen.output), 2);
-        result->printed =
-            why.length && !why.failed ? arena_strdup(judging->arena, strbuf_text(&why)) : NULL;
+        result->printed = why.length ? strbuf_keep(&why, judging->arena) : NULL;
         strbuf_finish(&why);
     }
     return status;

@@ -83,10 +83,7 @@ static const char *whole_path(struct carrying *carrying, const char *path)
 {
     struct strbuf text = {0};
     strbuf_printf(&text, "%s/%s", carrying->options->work, path);
-    const char *kept =
-        text.failed ? NULL : arena_strdup(&carrying->result->arena, strbuf_text(&text));
-    strbuf_finish(&text);
-    return kept;
+    return strbuf_keep(&text, &carrying->result->arena);
 }
 
 static void tell_progress(struct carrying *carrying, const char *what)
@@ -140,7 +137,7 @@ static void take_build(void *self, struct pool_job *job)
         tell_header(carrying, &why);
     }
     if (why.length) {
-        result->why = why.failed ? NULL : arena_strdup(&carrying->result->arena, strbuf_text(&why));
+        result->why = strbuf_keep(&why, &carrying->result->arena);
         if (!result->why) {
             carrying->status = ssan_no_memory(carrying->err);
             result->why = "out of memory";
@@ -182,14 +179,12 @@ static bool run_builds(struct carrying *carrying)
             .words = plan->builds.items[i].command.words,
             .environment = environment,
             .folder = folder,
-            .out = arena_strdup(&carrying->result->arena, strbuf_text(&out)),
-            .err = arena_strdup(&carrying->result->arena, strbuf_text(&err)),
+            .out = strbuf_keep(&out, &carrying->result->arena),
+            .err = strbuf_keep(&err, &carrying->result->arena),
             .timeout_s = BUILD_TIMEOUT_S,
             .self = &carrying->result->builds[i],
         };
         carrying->result->builds[i] = (struct build_result){.code = -1, .why = "it was not begun"};
-        strbuf_finish(&out);
-        strbuf_finish(&err);
         if (!environment || !folder || !carrying->jobs[i].out || !carrying->jobs[i].err) {
             carrying->status = ssan_no_memory(carrying->err);
             return false;

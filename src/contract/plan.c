@@ -73,14 +73,6 @@ enum ssan_status contract_plan_expand(struct strbuf *out, const struct contract_
     return expand_for(out, &making, text, err);
 }
 
-/* A text of the arena. */
-static const char *keep(struct contract_plan *plan, struct strbuf *text)
-{
-    const char *kept = text->failed ? NULL : arena_strdup(&plan->arena, strbuf_text(text));
-    strbuf_finish(text);
-    return kept;
-}
-
 static void add(struct words *words, const char *word)
 {
     words->failed |= !word || !VEC_PUSH(&words->list, word);
@@ -94,7 +86,7 @@ add_printed(struct words *words, struct contract_plan *plan, const char *format,
     va_start(args, format);
     strbuf_vprintf(&text, format, args);
     va_end(args);
-    add(words, keep(plan, &text));
+    add(words, strbuf_keep(&text, &plan->arena));
 }
 
 /* The words of a list with their values; `option` (may be NULL) and the word are one, `path` is
@@ -112,7 +104,7 @@ static enum ssan_status add_list(struct words *words, const struct making *makin
             return spec_blame(making->err, making->spec, making->options->spec_name, path, "%s",
                               inner.text);
         }
-        add(words, keep(making->plan, &text));
+        add(words, strbuf_keep(&text, &making->plan->arena));
     }
     return SSAN_OK;
 }
@@ -148,7 +140,7 @@ static enum ssan_status add_options(struct words *words, const struct making *ma
         if (strncmp(word, ours, sizeof ours - 1) == 0) {
             struct strbuf text = {0};
             strbuf_printf(&text, "-l:lib%s.a", word + 2);
-            words->list.items[i] = keep(making->plan, &text);
+            words->list.items[i] = strbuf_keep(&text, &making->plan->arena);
             words->failed |= !words->list.items[i];
         }
     }
@@ -250,9 +242,9 @@ static enum ssan_status find_build(struct making *making, bool gpu, size_t *inde
         return status;
     }
     strbuf_printf(&folder, "builds/%02zu", plan->builds.count + 1);
-    build.folder = keep(plan, &folder);
+    build.folder = strbuf_keep(&folder, &plan->arena);
     strbuf_printf(&output, "../%s/program", build.folder ? build.folder : "");
-    making->program = keep(plan, &output);
+    making->program = strbuf_keep(&output, &plan->arena);
     if (!build.folder || !making->program) {
         return ssan_no_memory(making->err);
     }
@@ -394,7 +386,7 @@ static const char *write_label(struct contract_plan *plan, const struct plan_run
     if (repeats > 1) {
         strbuf_printf(&text, "%srepeat=%u", text.length ? " " : "", run->repeat);
     }
-    return keep(plan, &text);
+    return strbuf_keep(&text, &plan->arena);
 }
 
 static enum ssan_status add_run(struct contract_plan *plan, const struct spec *spec,
@@ -411,7 +403,7 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     struct strbuf folder = {0};
     snprintf(making.repeat, sizeof making.repeat, "%u", run.repeat);
     strbuf_printf(&folder, "runs/%04zu", plan->runs.count + 1);
-    run.folder = keep(plan, &folder);
+    run.folder = strbuf_keep(&folder, &plan->arena);
     run.label = write_label(plan, &run, repeats);
     if (!run.folder || !run.label) {
         return ssan_no_memory(err);

@@ -31,9 +31,7 @@ struct walk {
 static const char *note(struct walk *walk, struct strbuf *path, uint32_t line)
 {
     struct yaml_lines *lines = walk->lines;
-    struct yaml_place place = {path->failed ? NULL : arena_strdup(&lines->arena, strbuf_text(path)),
-                               line, YAML_FORM_TEXT, NULL};
-    strbuf_finish(path);
+    struct yaml_place place = {strbuf_keep(path, &lines->arena), line, YAML_FORM_TEXT, NULL};
     return place.path && VEC_PUSH(&lines->places, place) ? place.path : NULL;
 }
 

@@ -84,6 +84,20 @@ static void text_survives_lack_of_memory(void **state)
     assert_null(strbuf_take(&buf));
 }
 
+static void text_moves_into_an_arena(void **state)
+{
+    struct arena arena = {0};
+    struct strbuf buf = {0};
+    assert_string_equal(strbuf_keep(&buf, &arena), "");
+    strbuf_puts(&buf, "kept");
+    assert_string_equal(strbuf_keep(&buf, &arena), "kept");
+    assert_null(buf.text);
+    buf.failed = true;
+    assert_null(strbuf_keep(&buf, &arena));
+    assert_false(buf.failed);
+    arena_finish(&arena);
+}
+
 static void arena_gives_zeroed_memory(void **state)
 {
     struct arena arena = {0};
@@ -116,7 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_agrees_with_an_array),     cmocka_unit_test(ranges_agree_with_bits),
         cmocka_unit_test(text_survives_lack_of_memory), cmocka_unit_test(arena_gives_zeroed_memory),
-        cmocka_unit_test(statuses_have_words),
+        cmocka_unit_test(text_moves_into_an_arena),     cmocka_unit_test(statuses_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
