@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,12 @@ enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_by
         return ssan_fail(err, SSAN_FORMAT, 0, "%s: longer than %zu bytes", path, most_bytes);
     }
     return SSAN_OK;
+}
+
+const char *file_temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)

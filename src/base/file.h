@@ -1,4 +1,4 @@
-/* Whole files, and the words for what went wrong with one. Any thread. */
+/* Whole files, where temporary ones go, and the words for what went wrong with one. Any thread. */
 #ifndef SSAN_BASE_FILE_H
 #define SSAN_BASE_FILE_H
 
@@ -14,6 +14,10 @@ enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, 
  * path. */
 enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
                            struct ssan_error *err);
+
+/* Where temporary files and folders are made: TMPDIR, or /tmp where that is not set or empty. As
+ * long as the environment is not changed. */
+const char *file_temporary_folder(void);
 
 /* Removes a folder with all that is in it, links and not what they lead to. What can't be removed
  * stays. */

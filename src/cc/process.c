@@ -2,6 +2,7 @@
 #include "cc/process.h"
 
 #include "base/ending_signals.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -60,11 +61,11 @@ char *session_file(struct session *session, struct arena *arena, const char *ste
 {
     static unsigned int serial;
     if (!session->folder) {
-        const char *base = getenv("TMPDIR");
-        char *wanted = words_text(arena, "%s/streamsan-cc-XXXXXX", base && *base ? base : "/tmp");
+        const char *base = file_temporary_folder();
+        char *wanted = words_text(arena, "%s/streamsan-cc-XXXXXX", base);
         if (!wanted || !mkdtemp(wanted)) {
-            ssan_fail(err, SSAN_IO, 0, "no temporary folder in %s: %s (TMPDIR names another)",
-                      base && *base ? base : "/tmp", strerror(errno));
+            ssan_fail(err, SSAN_IO, 0, "no temporary folder in %s: %s (TMPDIR names another)", base,
+                      strerror(errno));
             return NULL;
         }
         session->folder = mem_strdup(wanted);

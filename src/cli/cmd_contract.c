@@ -182,7 +182,7 @@ static enum ssan_status find_places(struct setting *setting, struct ssan_error *
 
 static enum ssan_status make_work(struct setting *setting, struct ssan_error *err)
 {
-    const char *evidence = setting->options->evidence, *base = getenv("TMPDIR");
+    const char *evidence = setting->options->evidence, *base = file_temporary_folder();
     if (evidence) {
         const enum ssan_status status = evidence_begin(evidence, err);
         if (status == SSAN_OK && !realpath(evidence, setting->work)) {
@@ -190,7 +190,6 @@ static enum ssan_status make_work(struct setting *setting, struct ssan_error *er
         }
         return status;
     }
-    base = base && *base ? base : "/tmp";
     if (snprintf(setting->work, sizeof setting->work, "%.4000s/streamsan-contract-XXXXXX", base) >=
             PATH_MAX ||
         !mkdtemp(setting->work)) {

@@ -9,6 +9,8 @@
 
 #include "symbol/symbols.h"
 
+#include "base/file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,13 +62,10 @@ static bool check_part(const char *what, const char *name)
 
 static bool check_folder(void)
 {
-    const char *base = getenv("TMPDIR");
-    char path[4200];
-    bool good;
-    snprintf(path, sizeof path, "%s", base && *base ? base : "/tmp");
-    good = access(path, W_OK | X_OK) == 0;
+    const char *folder = file_temporary_folder();
+    const bool good = access(folder, W_OK | X_OK) == 0;
     row("live traces", good ? "ok" : "missing",
-        good ? path : "set TMPDIR to a folder that can be written");
+        good ? folder : "set TMPDIR to a folder that can be written");
     return good;
 }
 

@@ -108,9 +108,8 @@ static void fill_page(struct control_page *page, const struct folder_options *op
 
 enum ssan_status folder_make(const char *parent, char **directory, struct ssan_error *err)
 {
-    const char *base = parent ? parent : getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/streamsan-XXXXXX", base && *base ? base : "/tmp");
+    snprintf(path, sizeof path, "%s/streamsan-XXXXXX", parent ? parent : file_temporary_folder());
     if (!mkdtemp(path)) {
         return file_fail(err, errno, "can't create the folder", path);
     }

@@ -85,9 +85,29 @@ static void words(void **state)
     assert_int_equal(file_fail(NULL, ENOSPC, "can't write", "a"), SSAN_FULL);
 }
 
+static void temporary_folder(void **state)
+{
+    const char *before = getenv("TMPDIR");
+    char *kept = before ? mem_strdup(before) : NULL;
+    assert_int_equal(!before, !kept);
+    unsetenv("TMPDIR");
+    assert_string_equal(file_temporary_folder(), "/tmp");
+    setenv("TMPDIR", "", 1);
+    assert_string_equal(file_temporary_folder(), "/tmp");
+    setenv("TMPDIR", "/var/tmp", 1);
+    assert_string_equal(file_temporary_folder(), "/var/tmp");
+    if (kept) {
+        setenv("TMPDIR", kept, 1);
+        mem_free(kept);
+    } else {
+        unsetenv("TMPDIR");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(whole), cmocka_unit_test(refused),
-                                       cmocka_unit_test(no_memory), cmocka_unit_test(words)};
+                                       cmocka_unit_test(no_memory), cmocka_unit_test(words),
+                                       cmocka_unit_test(temporary_folder)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
