@@ -149,14 +149,18 @@ static void signals_end_all(void **state)
 {
     struct trials trials;
     struct ssan_error err;
-    char script[200], directory[4096];
+    char script[3 * 4096], directory[4096];
     char *words[4];
     struct trial trial = shell(words, "exit 0");
     assert_int_equal(trials_open(&trials, 3, &err), SSAN_OK);
     snprintf(directory, sizeof directory, "%s", trials.directory);
-    start(&trials, "trap '' TERM; exec tail -f /dev/null");
-    start(&trials, "exec tail -f /dev/null");
-    snprintf(script, sizeof script, "kill -TERM %d; exec tail -f /dev/null", (int)getpid());
+    start(&trials, "trap '' TERM; echo; exec tail -f /dev/null");
+    start(&trials, "echo; exec tail -f /dev/null");
+    /* A trial whose program has not begun has no end of one. */
+    snprintf(script, sizeof script,
+             "until [ -s %s/1/" TRIAL_STDOUT " ] && [ -s %s/2/" TRIAL_STDOUT " ]; do :; done; "
+             "kill -TERM %d; exec tail -f /dev/null",
+             directory, directory, (int)getpid());
     start(&trials, script);
     assert_int_not_equal(trials_next(&trials)->end_signal, 0);
     assert_int_not_equal(trials_next(&trials)->end_signal, 0);
