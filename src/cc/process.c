@@ -4,7 +4,6 @@
 #include "base/ending_signals.h"
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -25,20 +24,6 @@ void session_open(struct session *session, bool verbose)
     sigprocmask(SIG_BLOCK, &set, &session->old_set);
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    if (dir) {
-        for (struct dirent *entry; (entry = readdir(dir));) {
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-                unlinkat(dirfd(dir), entry->d_name, 0);
-            }
-        }
-        closedir(dir);
-    }
-    rmdir(folder);
-}
-
 void session_close(struct session *session)
 {
     if (!session->open) {
@@ -46,7 +31,7 @@ void session_close(struct session *session)
     }
     session->open = false;
     if (session->folder) {
-        remove_folder(session->folder);
+        file_remove_tree(session->folder);
         mem_free(session->folder);
         session->folder = NULL;
     }

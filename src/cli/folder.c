@@ -210,21 +210,6 @@ void folder_answer(struct folder *folder, uint64_t request, uint64_t findings)
     __atomic_store_n(&folder->page->findings_answered, folder->answered, __ATOMIC_RELEASE);
 }
 
-static void remove_files(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    if (!directory) {
-        return;
-    }
-    while ((entry = readdir(directory))) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            unlinkat(dirfd(directory), entry->d_name, 0);
-        }
-    }
-    closedir(directory);
-}
-
 void folder_close(struct folder *folder)
 {
     size_t i;
@@ -232,8 +217,7 @@ void folder_close(struct folder *folder)
         munmap(folder->page, CONTROL_BYTES);
     }
     if (folder->directory) {
-        remove_files(folder->directory);
-        rmdir(folder->directory);
+        file_remove_tree(folder->directory);
         rescue_end();
         free(folder->directory);
     }
