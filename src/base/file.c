@@ -1,5 +1,5 @@
 /* Reads files by blocks, so that what has no size of its own (a pipe, /proc) is read as well, and
- * what has no end stops at the limit; removes folders. */
+ * what has no end stops at the limit; writes; removes folders. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -49,6 +49,20 @@ enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_by
         return ssan_fail(err, SSAN_FORMAT, 0, "%s: longer than %zu bytes", path, most_bytes);
     }
     return SSAN_OK;
+}
+
+int file_write(int fd, const void *bytes, size_t length_bytes)
+{
+    const char *at = bytes;
+    while (length_bytes > 0) {
+        const ssize_t done = write(fd, at, length_bytes);
+        if (done < 0 && errno != EINTR) {
+            return errno;
+        }
+        at += done > 0 ? done : 0;
+        length_bytes -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
 }
 
 const char *file_temporary_folder(void)

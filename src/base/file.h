@@ -15,6 +15,9 @@ enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, 
 enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
                            struct ssan_error *err);
 
+/* Writes all of it, however many calls that takes; 0, or the errno of the one that failed. */
+int file_write(int fd, const void *bytes, size_t length_bytes);
+
 /* Where temporary files and folders are made: TMPDIR, or /tmp where that is not set or empty. As
  * long as the environment is not changed. */
 const char *file_temporary_folder(void);

@@ -8,12 +8,12 @@
  * in a hash map for each launch. */
 #include "capture/observe_module.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -92,23 +92,16 @@ static bool take_function(void *self, const struct cubin_function *found)
 /* Writes the cubin to a new file; false: it is not there. */
 static bool write_cubin(const char *path, const struct sanitizer_module_data *data)
 {
-    size_t done = 0;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error, file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) {
         return false;
     }
-    while (done < data->cubin_size) {
-        ssize_t wrote = write(file, data->cubin + done, data->cubin_size - done);
-        if (wrote <= 0 && errno != EINTR) {
-            break;
-        }
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
+    error = file_write(file, data->cubin, data->cubin_size);
     close(file);
-    if (done < data->cubin_size) {
+    if (error) {
         unlink(path);
     }
-    return done == data->cubin_size;
+    return error == 0;
 }
 
 /* Saves the cubin in the session, where the tool reads its line tables, and tells the trace; where

@@ -9,6 +9,8 @@
 
 #include "cc/include/ssan/blob_abi.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -96,21 +98,6 @@ static enum ssan_status device_pass(const struct compiler *compiler, const struc
     return status;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
-    }
-    return true;
-}
-
 /* What every pass over one input ends with: the mode, the object, the input; then runs it. */
 static enum ssan_status finish_pass(const struct compiler *compiler, const struct cc_item *item,
                                     const char *object, struct words *take_command, int *exit_code,
@@ -140,11 +127,11 @@ static enum ssan_status wrap_ptx(const char *ptx, const char *blob, struct ssan_
     ssize_t got = 0;
     int in = open(ptx, O_RDONLY | O_CLOEXEC);
     int out = open(blob, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good = in >= 0 && out >= 0 && write_all(out, SSAN_BLOB_MAGIC, SSAN_BLOB_MAGIC_SIZE);
+    bool good = in >= 0 && out >= 0 && file_write(out, SSAN_BLOB_MAGIC, SSAN_BLOB_MAGIC_SIZE) == 0;
     while (good && (got = read(in, bytes, sizeof bytes)) > 0) {
-        good = write_all(out, bytes, (size_t)got);
+        good = file_write(out, bytes, (size_t)got) == 0;
     }
-    if (!good || got < 0 || !write_all(out, "", 1)) {
+    if (!good || got < 0 || file_write(out, "", 1) != 0) {
         status = ssan_fail(err, SSAN_IO, 0, "%s: %s", blob, strerror(errno));
     }
     if (in >= 0) {

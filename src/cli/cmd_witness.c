@@ -16,7 +16,8 @@
 #include "trace/control_abi.h"
 #include "trace/gate_words.h"
 
-#include <errno.h>
+#include "base/file.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -43,15 +44,8 @@ static void relay(const struct trial_result *result, const char *name, int to)
     fd = path.failed ? -1 : open(strbuf_text(&path), O_RDONLY | O_CLOEXEC);
     strbuf_finish(&path);
     while (fd >= 0 && (got = read(fd, part, sizeof part)) > 0) {
-        const char *at = part;
-        while (got > 0) {
-            ssize_t written = write(to, at, (size_t)got);
-            if (written < 0 && errno != EINTR) {
-                close(fd); /* a reader that has gone is the end of it */
-                return;
-            }
-            at += written > 0 ? written : 0;
-            got -= written > 0 ? written : 0;
+        if (file_write(to, part, (size_t)got) != 0) {
+            break; /* a reader that has gone is the end of it */
         }
     }
     if (fd >= 0) {

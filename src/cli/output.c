@@ -33,21 +33,14 @@ enum ssan_status output_write(const char *path, int otherwise, const struct strb
     const char *name = path                         ? path
                        : otherwise == STDOUT_FILENO ? "standard output"
                                                     : "standard error";
-    size_t done = 0;
     if (text->failed) {
         error = ENOMEM;
     } else if (fd < 0) {
         return file_fail(err, errno, "can't write", name);
     }
-    while (!error && done < text->length) {
-        ssize_t written = write(fd, text->text + done, text->length - done);
-        if (written > 0) {
-            done += (size_t)written;
-        } else if (errno == EPIPE && !path) {
-            break;
-        } else if (errno != EINTR) {
-            error = errno;
-        }
+    if (!error) {
+        error = file_write(fd, strbuf_text(text), text->length);
+        error = error == EPIPE && !path ? 0 : error;
     }
     if (path && fd >= 0 && close(fd) != 0 && !error) {
         error = errno;

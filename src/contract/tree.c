@@ -43,16 +43,8 @@ enum ssan_status tree_make(const char *base, const char *path, struct ssan_error
 static enum ssan_status write_all(int fd, const char *bytes, size_t length, const char *path,
                                   struct ssan_error *err)
 {
-    size_t done = 0;
-    while (done < length) {
-        const ssize_t written = write(fd, bytes + done, length - done);
-        if (written >= 0) {
-            done += (size_t)written;
-        } else if (errno != EINTR) {
-            return file_fail(err, errno, "can't write", path);
-        }
-    }
-    return SSAN_OK;
+    const int error = file_write(fd, bytes, length);
+    return error ? file_fail(err, error, "can't write", path) : SSAN_OK;
 }
 
 /* Closes what was written, and tells what the close tells. */

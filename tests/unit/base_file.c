@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LONG_BYTES 40000u /* more than one block */
@@ -85,6 +86,36 @@ static void words(void **state)
     assert_int_equal(file_fail(NULL, ENOSPC, "can't write", "a"), SSAN_FULL);
 }
 
+/* A pipe takes less than all at once: the other side reads it by and by. */
+static void written(void **state)
+{
+    static char from[LONG_BYTES * 10], to[LONG_BYTES * 10];
+    size_t got = 0;
+    ssize_t more;
+    int pipes[2];
+    memset(from, 'a', sizeof from);
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(file_write(pipes[1], from, sizeof from));
+    }
+    close(pipes[1]);
+    while ((more = read(pipes[0], to + got, sizeof to - got)) > 0) {
+        got += (size_t)more;
+    }
+    close(pipes[0]);
+    assert_int_equal(got, sizeof from);
+    assert_memory_equal(from, to, sizeof from);
+    assert_int_equal(waitpid(child, &pipes[0], 0), child);
+    assert_int_equal(pipes[0], 0);
+    assert_int_equal(file_write(-1, "x", 1), EBADF);
+    assert_int_equal(file_write(-1, NULL, 0), 0);
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_int_equal(file_write(fileno(full), "x", 1), ENOSPC);
+    fclose(full);
+}
+
 static void temporary_folder(void **state)
 {
     const char *before = getenv("TMPDIR");
@@ -106,8 +137,8 @@ static void temporary_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole), cmocka_unit_test(refused),
-                                       cmocka_unit_test(no_memory), cmocka_unit_test(words),
-                                       cmocka_unit_test(temporary_folder)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole), cmocka_unit_test(refused), cmocka_unit_test(no_memory),
+        cmocka_unit_test(words), cmocka_unit_test(written), cmocka_unit_test(temporary_folder)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
