@@ -72,25 +72,13 @@ static json_t *hash_sources(const struct contract_options *options, enum ssan_st
     return object;
 }
 
-static json_t *environment_list(const struct plan_run *run)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && run->environment[i]; i++) {
-        if (json_array_append_new(list, json_text(run->environment[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
 static json_t *built(const struct contract_result *result, size_t index)
 {
     const struct plan_build *build = &result->plan->builds.items[index];
     json_t *object = json_object();
     if (!result_put(object, "folder", json_text(build->folder)) ||
         !result_put(object, "working_directory", json_text("sources")) ||
-        !result_put(object, "command", result_command(&build->command)) ||
+        !result_put(object, "command", json_words(build->command.words)) ||
         !result_put(object, "exit_code", result_code(result->builds[index].code))) {
         json_decref(object);
         return NULL;
@@ -118,7 +106,7 @@ static json_t *record(const struct recording *recording, size_t index)
         result_put(root, "sources", json_incref(recording->sources)) &&
         result_put(root, "build", built(result, run->build)) &&
         result_put(root, "working_directory", json_text(run->folder)) &&
-        result_put(root, "environment", environment_list(run)) &&
+        result_put(root, "environment", json_words(run->environment)) &&
         result_put(root, "run", result_run(result, index)) &&
         result_put(root, "host", json_incref(recording->host)) &&
         result_put(root, "device", json_incref(json_object_get(recording->devices, device)));

@@ -19,18 +19,6 @@ json_t *result_code(int code)
     return code < 0 ? json_null() : json_integer(code);
 }
 
-json_t *result_command(const struct command_line *command)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < command->count; i++) {
-        if (json_array_append_new(list, json_text(command->words[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
 /* {"size": "257", "device": "virtual", ...} */
 static json_t *parameters(const struct contract_result *result, const struct plan_run *run)
 {
@@ -50,18 +38,6 @@ static json_t *parameters(const struct contract_result *result, const struct pla
     return object;
 }
 
-static json_t *rules_list(const char *const *rules)
-{
-    json_t *list = json_array();
-    for (; list && rules && *rules; rules++) {
-        if (json_array_append_new(list, json_text(*rules)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
-}
-
 json_t *result_run(const struct contract_result *result, size_t index)
 {
     const struct plan_run *run = &result->plan->runs.items[index];
@@ -74,12 +50,12 @@ json_t *result_run(const struct contract_result *result, size_t index)
                    json_text(run->fault < 0 ? NULL : contract->faults[run->fault].name)) &&
         result_put(object, "parameters", parameters(result, run)) &&
         result_put(object, "build", json_text(result->plan->builds.items[run->build].folder)) &&
-        result_put(object, "command", result_command(&run->command)) &&
+        result_put(object, "command", json_words(run->command.words)) &&
         result_put(object, "state", json_text(run_state_word(ended->state))) &&
         result_put(object, "why", json_text(ended->why)) &&
         result_put(object, "exit_code", result_code(ended->code)) &&
         result_put(object, "verdict", json_text(ended->verdict)) &&
-        result_put(object, "findings", rules_list(ended->rules)) &&
+        result_put(object, "findings", json_words(ended->rules)) &&
         result_put(object, "seconds", json_real(ended->seconds));
     if (!good) {
         json_decref(object);
@@ -94,7 +70,7 @@ static json_t *build_object(const struct contract_result *result, size_t index)
     const struct build_result *ended = &result->builds[index];
     json_t *object = json_object();
     const bool good = result_put(object, "folder", json_text(build->folder)) &&
-                      result_put(object, "command", result_command(&build->command)) &&
+                      result_put(object, "command", json_words(build->command.words)) &&
                       result_put(object, "exit_code", result_code(ended->code)) &&
                       result_put(object, "why", json_text(ended->why)) &&
                       result_put(object, "seconds", json_real(ended->seconds));

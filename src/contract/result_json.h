@@ -10,7 +10,6 @@
 bool result_put(json_t *object, const char *key, json_t *take_value);
 /* An exit code; null for one that is not known (below 0). */
 json_t *result_code(int code);
-json_t *result_command(const struct command_line *command);
 
 /* What stands in the list of runs. */
 json_t *result_run(const struct contract_result *result, size_t index);

@@ -29,6 +29,27 @@ json_t *json_text(const char *text)
     return value;
 }
 
+json_t *json_texts(const char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++) {
+        if (json_array_append_new(list, json_text(texts[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+json_t *json_words(const char *const *words)
+{
+    size_t count = 0;
+    while (words && words[count]) {
+        count++;
+    }
+    return json_texts(words, count);
+}
+
 json_t *json_number(uint64_t number)
 {
     return json_integer((json_int_t)(number > INT64_MAX ? INT64_MAX : number));

@@ -121,25 +121,11 @@ static json_t *missed_array(struct json_build *build, const struct run_info *run
     return array;
 }
 
-static json_t *text_array(struct json_build *build, const char *const *texts, size_t count)
-{
-    json_t *array = json_array();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        json_add(build, array, json_text(texts[i]));
-    }
-    return array;
-}
-
 json_t *json_run(struct json_build *build, const struct verdict *verdict)
 {
     const struct run_info *run = &build->report->run;
     json_t *object = json_object();
-    size_t words = 0;
-    while (run->command && run->command[words]) {
-        words++;
-    }
-    json_put(build, object, "command", text_array(build, run->command, words));
+    json_put(build, object, "command", json_words(run->command));
     json_put(build, object, "source",
              json_text(ssan_enum_word(SSAN_TABLE_producer, (uint32_t)run->source)));
     json_put(build, object, "exit", exit_object(build, run));
@@ -162,7 +148,7 @@ json_t *json_run(struct json_build *build, const struct verdict *verdict)
     json_put(build, object, "cut", json_boolean(run->cut));
     json_put(build, object, "fault", fault_value(build, run));
     json_put(build, object, "unsupported_calls", unsupported_array(build, run));
-    json_put(build, object, "other_losses", text_array(build, run->reasons, run->reason_count));
+    json_put(build, object, "other_losses", json_texts(run->reasons, run->reason_count));
     return object;
 }
 
@@ -229,8 +215,8 @@ static json_t *fix_value(struct json_build *build, const struct fix *fix)
     json_put(build, object, "kind", json_text(fix_word(fix->kind)));
     json_put(build, object, "checked", json_boolean(fix->checked));
     json_put(build, object, "partial", json_boolean(fix->partial));
-    json_put(build, object, "removes", text_array(build, fix->removes, fix->remove_count));
-    json_put(build, object, "leaves", text_array(build, fix->leaves, fix->leave_count));
+    json_put(build, object, "removes", json_texts(fix->removes, fix->remove_count));
+    json_put(build, object, "leaves", json_texts(fix->leaves, fix->leave_count));
     json_put(build, object, "edits", json_edits(build, fix));
     return object;
 }

@@ -1,25 +1,6 @@
 /* The JSON of a finding's witness and of the diagnosis of --bisect. */
 #include "report/json_parts.h"
 
-static json_t *strings(struct json_build *build, const char *const *items, size_t count)
-{
-    json_t *array = json_array();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        json_add(build, array, json_text(items[i]));
-    }
-    return array;
-}
-
-static json_t *words(struct json_build *build, const char *const *items)
-{
-    size_t count = 0;
-    while (items && items[count]) {
-        count++;
-    }
-    return items ? strings(build, items, count) : json_null();
-}
-
 /* A value that is no number in JSON (nan, inf, hexadecimal) stays text. */
 static json_t *value(const char *text)
 {
@@ -103,13 +84,13 @@ json_t *json_witness(struct json_build *build, const struct witness *witness)
     object = json_object();
     json_put(build, object, "kind", json_text(witness_word(witness->kind)));
     json_put(build, object, "detail", json_text(witness->detail));
-    json_put(build, object, "order", strings(build, witness->order, witness->order_count));
+    json_put(build, object, "order", json_texts(witness->order, witness->order_count));
     json_put(build, object, "gate", gate_value(build, witness));
     json_put(build, object, "interleaved", json_boolean(witness->interleaved));
     json_put(build, object, "effect", effect(build, &witness->memory));
     json_put(build, object, "output", output_value(build, &witness->output));
     json_put(build, object, "exit", exit_value(build, &witness->exit));
-    json_put(build, object, "replay", words(build, witness->replay));
+    json_put(build, object, "replay", witness->replay ? json_words(witness->replay) : json_null());
     json_put(build, object, "reproduced", json_number(witness->reproduced));
     json_put(build, object, "repeats", json_number(witness->repeats));
     return object;
