@@ -276,6 +276,9 @@ static void give_windows(struct pool *pool, uint64_t user, struct observed_kerne
         observe_footprint_prepare(kernel, launch->function);
         struct window_plan plan = windows_plan(kernel, &arguments, threads);
         windows_give(pool, user, &plan, launch->handle);
+        if (growth_is_wanted(pool)) {
+            contexts_hurry();
+        }
     }
 }
 
@@ -422,8 +425,8 @@ static void wait_for_room(struct pool *pool)
 void observe_before_launch(CUcontext context)
 {
     struct pool *pool = acquire(context);
-    if (pool && growth_is_wanted(pool)) {
-        wait_for_growth(pool, growth_is_wanted);
+    if (pool && growth_is_urgent(pool)) {
+        wait_for_growth(pool, growth_is_urgent);
     }
     if (pool && pool_is_pressed(pool)) {
         wait_for_room(pool);

@@ -1,10 +1,11 @@
 /* Pools by context, and their drain thread.
  *
  * The thread drains every TICK_MS while launches are in flight, over a stream of its own that does
- * not wait for the legacy default stream. It is the only place where we call the driver ourselves,
- * outside of callbacks. A pool is found without a lock: who uses it is counted beside it, and it
- * goes when it can't be found any more and nobody is. Nobody waits for it without a limit: it may
- * be held up by a lock of the driver that the thread which waits holds. */
+ * not wait for the legacy default stream, of the highest priority: what it copies and zeroes would
+ * wait behind all blocks of the program's kernels otherwise. It is the only place where we call the
+ * driver ourselves, outside of callbacks. A pool is found without a lock: who uses it is counted
+ * beside it, and it goes when it can't be found any more and nobody is. Nobody waits for it without
+ * a limit: it may be held up by a lock of the driver that the thread which waits holds. */
 #include "capture/observe_contexts.h"
 
 #include "capture/borrow.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -32,7 +34,8 @@
 struct driver {
     int (*push)(CUcontext context);
     int (*pop)(CUcontext *context);
-    int (*create)(CUstream *stream, unsigned flags);
+    int (*create)(CUstream *stream, unsigned flags, int priority);
+    int (*priorities)(int *least, int *greatest);
     int (*exchange)(int *mode);
     growth_memory_info *memory; /* or NULL */
 };
@@ -84,10 +87,11 @@ static bool find_driver(struct driver *driver)
 {
     driver->push = (int (*)(CUcontext))driver_find("cuCtxPushCurrent_v2");
     driver->pop = (int (*)(CUcontext *))driver_find("cuCtxPopCurrent_v2");
-    driver->create = (int (*)(CUstream *, unsigned))driver_find("cuStreamCreate");
+    driver->create = (int (*)(CUstream *, unsigned, int))driver_find("cuStreamCreateWithPriority");
+    driver->priorities = (int (*)(int *, int *))driver_find("cuCtxGetStreamPriorityRange");
     driver->exchange = (int (*)(int *))driver_find("cuThreadExchangeStreamCaptureMode");
     driver->memory = (growth_memory_info *)driver_find("cuMemGetInfo_v2");
-    return driver->push && driver->pop && driver->create && driver->exchange;
+    return driver->push && driver->pop && driver->create && driver->priorities && driver->exchange;
 }
 
 /* A stream to drain over. On failure the pool can't be drained by the thread. */
@@ -95,14 +99,36 @@ static void open_stream(const struct driver *driver, struct pool *pool)
 {
     CUstream stream = NULL;
     struct sanitizer_stream *handle = NULL;
-    if (driver->create(&stream, CUDA_STREAM_NON_BLOCKING) == CUDA_OK &&
+    int least = 0, greatest = 0;
+    if (driver->priorities(&least, &greatest) != CUDA_OK) {
+        greatest = 0;
+    }
+    if (driver->create(&stream, CUDA_STREAM_NON_BLOCKING, greatest) == CUDA_OK &&
         contexts.api->get_stream_handle(pool->context, stream, &handle) == SANITIZER_OK) {
         atomic_store(&pool->stream, handle);
     }
 }
 
+/* The driver did not answer a drain. Where it does not answer anything else either, because of an
+ * error of the program or because the process ends, the user hears of that elsewhere. */
+static void tell_failure(const struct driver *driver, struct pool *pool)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    char text[200];
+    if (driver->memory && driver->memory(&free_bytes, &total_bytes) == CUDA_OK) {
+        snprintf(
+            text, sizeof text,
+            "accesses of kernels are no longer observed on a device: the driver refuses to give "
+            "its records back (%s: error %u)",
+            pool->failed_call, (unsigned)pool->failure);
+        message_tell(text);
+    }
+}
+
+/* Memory that a launch waits for comes before what may take longer. */
 static void drain_one(const struct driver *driver, struct pool *pool)
 {
+    const bool had_failed = atomic_load(&pool->has_failed);
     CUcontext old = NULL;
     if (driver->push(pool->context) != CUDA_OK) {
         return;
@@ -115,8 +141,12 @@ static void drain_one(const struct driver *driver, struct pool *pool)
             pool_end_streams(pool);
             borrow_end();
         }
+        growth_run(pool, driver->memory);
         (void)pool_drain(pool, contexts.sink);
         growth_run(pool, driver->memory);
+        if (!had_failed && atomic_load(&pool->has_failed)) {
+            tell_failure(driver, pool);
+        }
     }
     driver->pop(&old);
 }

@@ -63,6 +63,7 @@ static bool is_empty(const uint32_t *page)
 }
 
 #define GAP 16u /* pages that are copied along in less time than a copy of its own takes */
+_Static_assert(GAP < SLABS_GUARD, "a copy stays in its slab");
 
 /* Copies pages from position `from` of the list on, as many as there is room for; answers how many.
  * Neighbours are copied in one go, with few pages of others between. */
@@ -187,8 +188,9 @@ static void free_pages(struct drain *drain)
             }
             to++;
         }
-        drain->has_failed = pool->api->set_device(pool_at(first), 0, (to - from) * PATCH_PAGE_BYTES,
-                                                  drain->stream) != SANITIZER_OK;
+        (void)owned_answered(drain, "sanitizerMemset",
+                             pool->api->set_device(pool_at(first), 0,
+                                                   (to - from) * PATCH_PAGE_BYTES, drain->stream));
     }
     if (tail != pool->tail && owned_copy_places(drain, pool->tail, tail, true)) {
         pool->tail = tail;
@@ -306,8 +308,10 @@ static void run_drain(struct drain *drain)
                    pool->marks + offsetof(struct pool_marks, control) +
                        offsetof(struct patch_pool, tail),
                    &pool->marks_copy->control.tail, sizeof pool->tail);
-    drain->has_failed =
-        drain->has_failed || pool->api->stream_synchronize(drain->stream) != SANITIZER_OK;
+    if (!drain->has_failed) {
+        (void)owned_answered(drain, "sanitizerStreamSynchronize",
+                             pool->api->stream_synchronize(drain->stream));
+    }
     free_records(drain);
 }
 
@@ -317,9 +321,9 @@ uint32_t pool_drain(struct pool *pool, struct ssan_sink *sink)
     if (pthread_mutex_trylock(&pool->drain_lock) != 0) {
         return 0;
     }
-    if (!pool->has_failed && pool_in_flight(pool) > 0) {
+    if (!atomic_load(&pool->has_failed) && pool_in_flight(pool) > 0) {
         run_drain(&drain);
-        pool->has_failed = drain.has_failed;
+        atomic_store(&pool->has_failed, drain.has_failed);
     }
     pthread_mutex_unlock(&pool->drain_lock);
     VEC_FREE(&drain.pages);

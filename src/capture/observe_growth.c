@@ -16,10 +16,11 @@
 /* Bytes to add; 0: none. Lock held. */
 static uint64_t find_bytes(const struct pool *pool, uint64_t free_bytes)
 {
-    uint64_t extra =
-        pool->slabs.bytes > pool->first_bytes ? pool->slabs.bytes - pool->first_bytes : 0;
+    uint64_t guards = 2 * SLABS_GUARD * (uint64_t)PATCH_PAGE_BYTES * (pool->slabs.count - 1);
+    uint64_t extra = pool->slabs.bytes - pool->first_bytes + guards;
     uint64_t most = pool->most_bytes ? pool->most_bytes - pool->slab_bytes : GROWTH_MOST;
     uint64_t bytes = 2 * pool->wanted_pages * PATCH_PAGE_BYTES;
+    bytes = bytes < pool->slabs.bytes ? pool->slabs.bytes : bytes; /* more each time */
     bytes = bytes < SLAB_USUAL ? SLAB_USUAL : bytes;
     most = most > extra ? most - extra : 0;
     most = !pool->most_bytes && most > free_bytes / SHARE ? free_bytes / SHARE : most;
@@ -115,6 +116,15 @@ bool growth_is_wanted(struct pool *pool)
     bool is_wanted = pool->wanted_pages > 0 && !pool->wants_release;
     pthread_mutex_unlock(&pool->lock);
     return is_wanted;
+}
+
+bool growth_is_urgent(struct pool *pool)
+{
+    bool is_wanted = growth_is_wanted(pool);
+    pthread_mutex_lock(&pool->lock);
+    bool is_urgent = is_wanted && pool_is_short(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return is_urgent;
 }
 
 bool growth_before_alloc(struct pool *pool, uint64_t bytes)

@@ -14,6 +14,8 @@ void growth_run(struct pool *pool, growth_memory_info *info);
 
 /* Whether launches have asked for memory, which growth_run has not refused lately. Any thread. */
 bool growth_is_wanted(struct pool *pool);
+/* The same, and the next launch may have to do without. Any thread. */
+bool growth_is_urgent(struct pool *pool);
 /* The program is about to take so many bytes of the device's memory (UINT64_MAX: unknown, or it
  * counts what is free). True: growth_run is to give memory back first. Any thread. */
 bool growth_before_alloc(struct pool *pool, uint64_t bytes);

@@ -12,21 +12,30 @@
 #define FILLER      32u /* pages */
 #define CLAIM_TRIES 50u /* of half a millisecond, for a claim that is being written */
 
+bool owned_answered(struct drain *drain, const char *call, uint32_t result)
+{
+    if (result != SANITIZER_OK && !drain->has_failed) {
+        drain->has_failed = true;
+        drain->pool->failed_call = call;
+        drain->pool->failure = result;
+    }
+    return !drain->has_failed;
+}
+
 bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t bytes)
 {
-    struct pool *pool = drain->pool;
-    drain->has_failed = drain->has_failed || pool->api->copy_to_host(to, pool_at(from), bytes,
-                                                                     drain->stream) != SANITIZER_OK;
-    return !drain->has_failed;
+    const struct sanitizer_api *api = drain->pool->api;
+    return !drain->has_failed &&
+           owned_answered(drain, "sanitizerMemcpyDeviceToHost",
+                          api->copy_to_host(to, pool_at(from), bytes, drain->stream));
 }
 
 bool owned_copy_out(struct drain *drain, uint64_t to, void *from, uint64_t bytes)
 {
-    struct pool *pool = drain->pool;
-    drain->has_failed =
-        drain->has_failed ||
-        pool->api->copy_to_device_async(pool_at(to), from, bytes, drain->stream) != SANITIZER_OK;
-    return !drain->has_failed;
+    const struct sanitizer_api *api = drain->pool->api;
+    return !drain->has_failed &&
+           owned_answered(drain, "sanitizerMemcpyHostToDeviceAsync",
+                          api->copy_to_device_async(pool_at(to), from, bytes, drain->stream));
 }
 
 bool owned_copy_places(struct drain *drain, uint64_t from, uint64_t to, bool is_out)

@@ -23,6 +23,9 @@ struct drain {
     bool is_short;           /* of memory: pages were forgotten */
 };
 
+/* Whether the call, made for a drain, and all before it were answered; the first that was not is
+ * kept for the user. */
+bool owned_answered(struct drain *drain, const char *call, uint32_t result);
 /* Copies from the device, waits for it; false: the driver no longer answers. */
 bool owned_copy_back(struct drain *drain, void *to, uint64_t from, uint64_t bytes);
 /* Copies to the device, where `from` has to stay as it is until the drain ends; the same answer. */

@@ -281,9 +281,12 @@ bool pool_is_pressed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
-    bool is_pressed = free_records < pool->record_count / 8 ||
-                      (pool->running > 0 && pool->pages_left < pool->page_count / 4);
-    is_pressed = is_pressed && pool->stuck_at != pool->drains + 1;
+    bool is_tight =
+        pool->pages_left < pool->page_count / 4 ||
+        (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes);
+    bool is_pressed = free_records < pool->record_count / 8 || (pool->running > 0 && is_tight);
+    is_pressed =
+        is_pressed && pool->stuck_at != pool->drains + 1 && !atomic_load(&pool->has_failed);
     pthread_mutex_unlock(&pool->lock);
     return is_pressed;
 }

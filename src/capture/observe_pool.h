@@ -87,13 +87,14 @@ struct pool {
     uint64_t drains;
     uint64_t stuck_at; /* drains + 1 when a wait for the next one was in vain; 0: none was */
 
-    struct slabs slabs;                   /* for windows: what the first slab has, and more */
-    uint64_t missing_pages, wanted_pages; /* that the last launch went without, that one did */
-    uint64_t first_bytes;                 /* of the first slab, for windows */
-    uint64_t most_bytes;                  /* of device memory in all; 0: by what is free */
-    uint64_t left_bytes, taken_bytes;     /* to the program at the last growth; by it since */
-    uint64_t calm_until_ms;               /* no growth before */
-    bool wants_release;                   /* the program is to get the memory back */
+    struct slabs slabs;               /* for windows: what the first slab has, and more */
+    uint64_t wanted_pages;            /* that launches have asked for */
+    uint64_t short_pages;             /* that the last one was to have; 0: so many are left */
+    uint64_t first_bytes;             /* of the first slab, for windows */
+    uint64_t most_bytes;              /* of device memory in all; 0: by what is free */
+    uint64_t left_bytes, taken_bytes; /* to the program at the last growth; by it since */
+    uint64_t calm_until_ms;           /* no growth before */
+    bool wants_release;               /* the program is to get the memory back */
 
     pthread_mutex_t drain_lock;        /* one drains at a time; for what follows */
     uint64_t (*mark_values)[2];        /* page-locked: of each stream, a mark and its last one */
@@ -104,12 +105,20 @@ struct pool {
     struct patch_launch *records_copy; /* page-locked, one */
     uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
     uint64_t head_seen, tail;
-    bool resets_all;       /* others write to records too: none is used again as it is */
-    atomic_bool wants_end; /* the context is about to end: last marks */
-    bool has_failed;       /* the driver no longer answers: nothing is drained any more */
+    bool resets_all;         /* others write to records too: none is used again as it is */
+    atomic_bool wants_end;   /* the context is about to end: last marks */
+    const char *failed_call; /* that the driver did not answer; NULL: it always has */
+    uint32_t failure;        /* what it said; a number of the sanitizer library */
+    atomic_bool has_failed;  /* the driver no longer answers: nothing is drained any more */
 };
 
 #define POOL_PAGES_AT_ONCE 4096u
+
+/* Whether a launch like the last one would have to do without windows. Lock held. */
+static inline bool pool_is_short(const struct pool *pool)
+{
+    return pool->short_pages * PATCH_PAGE_BYTES > pool->slabs.bytes - pool->slabs.used_bytes;
+}
 
 /* An address on the device, as the sanitizer library takes it. */
 static inline void *pool_at(uint64_t address)
@@ -160,8 +169,8 @@ uint64_t pool_count(struct pool *pool);
 void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
-/* Launches in flight own nearly all records, or pages as far as that is known; false from
- * pool_give_up_waiting to the next drain. */
+/* Launches in flight own nearly all records, pages as far as that is known, or what the next one
+ * needs for its windows; false from pool_give_up_waiting to the next drain. */
 bool pool_is_pressed(struct pool *pool);
 /* Waiting was in vain: whoever launches next does not wait as long again. */
 void pool_give_up_waiting(struct pool *pool);

@@ -5,9 +5,14 @@
 
 bool slabs_add(struct slabs *slabs, uint64_t base, uint64_t bytes)
 {
-    uint64_t begin = (base + PATCH_PAGE_BYTES - 1) / PATCH_PAGE_BYTES * PATCH_PAGE_BYTES;
+    const uint64_t guard = SLABS_GUARD * (uint64_t)PATCH_PAGE_BYTES;
+    uint64_t begin = (base + PATCH_PAGE_BYTES - 1) / PATCH_PAGE_BYTES * PATCH_PAGE_BYTES + guard;
     uint64_t end = (base + bytes) / PATCH_PAGE_BYTES * PATCH_PAGE_BYTES;
-    if (slabs->count == SLABS || begin >= end || !ranges_add(&slabs->free, begin, end)) {
+    if (slabs->count == SLABS || end < guard || begin >= end - guard) {
+        return false;
+    }
+    end -= guard;
+    if (!ranges_add(&slabs->free, begin, end)) {
         return false;
     }
     slabs->items[slabs->count++] = (struct slab){base, begin, end};

@@ -11,6 +11,10 @@
 #include <stdint.h>
 
 #define SLABS 32u
+/* Pages at both ends of a slab that nobody gets. The driver may put one right behind another; what
+ * is copied or zeroed in one go, with few pages of others between, must not reach from one into the
+ * next: the driver refuses that. */
+#define SLABS_GUARD 32u
 
 struct slabs {
     struct ranges free;
@@ -21,8 +25,8 @@ struct slabs {
     uint64_t bytes, used_bytes;
 };
 
-/* Adds memory whose pages are zeroed. False: too many slabs, no memory on the host, or no whole
- * page. */
+/* Adds memory whose pages are zeroed, but for SLABS_GUARD pages at both ends. False: too many
+ * slabs, no memory on the host, or no more than those. */
 bool slabs_add(struct slabs *slabs, uint64_t base, uint64_t bytes);
 /* A run of so many pages (> 0); 0: there is none. */
 uint64_t slabs_take(struct slabs *slabs, uint64_t pages);

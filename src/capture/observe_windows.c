@@ -81,13 +81,18 @@ struct window_plan windows_plan(const struct observed_kernel *kernel,
     return plan;
 }
 
+/* What a launch got and what it did without, in pages. */
+struct taking {
+    uint64_t taken, missing;
+};
+
 /* Lock held. */
 static void take_window(struct pool *pool, struct pool_launch *launch, struct patch_launch *record,
-                        uint64_t first, uint64_t end)
+                        struct taking *taking, uint64_t first, uint64_t end)
 {
     struct pool_window *window = &launch->windows[launch->window_count];
     struct patch_window *there = &record->windows[launch->window_count];
-    uint64_t count = end - first, missing = 0;
+    uint64_t count = end - first;
     memset(window, 0, sizeof *window);
     memset(there, 0, sizeof *there);
     for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
@@ -97,17 +102,29 @@ static void take_window(struct pool *pool, struct pool_launch *launch, struct pa
         uint64_t pages = windows_pages(count, kind);
         uint64_t address = slabs_take(&pool->slabs, pages);
         if (!address) {
-            missing += pages;
+            taking->missing += pages;
             continue;
         }
+        taking->taken += pages;
         uint64_t before = windows_pages(first, kind) * PATCH_PAGE_BYTES;
         window->pages[kind - 1] = address;
         there->bases[kind - 1] = ((address - before) & PATCH_ADDRESS) | count << 48;
     }
-    pool->missing_pages += missing;
     window->first = there->first = (uint32_t)first;
     window->count = there->count = (uint32_t)count;
     launch->window_count++;
+}
+
+/* A launch without windows is far slower, and memory comes later than it is asked for: asked for is
+ * what the next launch like this one would not find, or the one behind that. Lock held. */
+static void ask_ahead(struct pool *pool, const struct taking *taking)
+{
+    uint64_t wanted = taking->taken + taking->missing;
+    uint64_t left = (pool->slabs.bytes - pool->slabs.used_bytes) / PATCH_PAGE_BYTES;
+    if (taking->missing > 0 || left < 2 * wanted) {
+        pool->wanted_pages = wanted > pool->wanted_pages ? wanted : pool->wanted_pages;
+    }
+    pool->short_pages = left < wanted ? wanted : 0;
 }
 
 void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
@@ -117,17 +134,15 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     struct patch_launch *record = &pool->templates[index]; /* goes there as far as its windows */
     struct pool_launch *launch = &pool->launches[index];
     const size_t from = offsetof(struct patch_launch, ring_mask); /* as it is there; whole words */
+    struct taking taking = {0, 0};
     if (plan->count == 0) {
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    pool->missing_pages = 0;
     for (uint32_t i = 0; i < plan->count && !pool->wants_release; i++) {
-        take_window(pool, launch, record, plan->items[i].first, plan->items[i].end);
+        take_window(pool, launch, record, &taking, plan->items[i].first, plan->items[i].end);
     }
-    if (pool->missing_pages > pool->wanted_pages) {
-        pool->wanted_pages = pool->missing_pages;
-    }
+    ask_ahead(pool, &taking);
     record->window_count = launch->window_count;
     pthread_mutex_unlock(&pool->lock);
     size_t bytes = offsetof(struct patch_launch, windows) +

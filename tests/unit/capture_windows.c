@@ -138,14 +138,16 @@ static void learnt(void **state)
 
 static void runs(void **state)
 {
+    const uint64_t guard = SLABS_GUARD * (uint64_t)PATCH_PAGE_BYTES;
     struct slabs slabs = {.count = 0};
     assert_true(slabs_take(&slabs, 1) == 0);
     assert_false(slabs_add(&slabs, 1, PATCH_PAGE_BYTES)); /* no whole page */
-    assert_true(slabs_add(&slabs, MIB - 8, 4 * PATCH_PAGE_BYTES + 8));
-    assert_true(slabs_add(&slabs, 3 * MIB, 4 * PATCH_PAGE_BYTES));
+    assert_false(slabs_add(&slabs, MIB, 2 * guard));
+    assert_true(slabs_add(&slabs, MIB - 8, 4 * PATCH_PAGE_BYTES + 2 * guard + 8));
+    assert_true(slabs_add(&slabs, 3 * MIB, 4 * PATCH_PAGE_BYTES + 2 * guard));
     assert_true(slabs.bytes == 8 * PATCH_PAGE_BYTES);
     uint64_t first = slabs_take(&slabs, 3), second = slabs_take(&slabs, 3);
-    assert_true(first == MIB && second == 3 * MIB);
+    assert_true(first == MIB + guard && second == 3 * MIB + guard);
     assert_true(slabs_take(&slabs, 2) == 0);
     assert_true(slabs_remove(&slabs) == 0); /* in use */
     slabs_give(&slabs, second, 3);
@@ -155,7 +157,23 @@ static void runs(void **state)
     assert_true(slabs_remove(&slabs) == 0); /* the first stays */
     slabs_give(&slabs, first, 3);
     assert_true(slabs.used_bytes == 0 && slabs.bytes == 4 * PATCH_PAGE_BYTES);
-    assert_true(slabs_take(&slabs, 4) == MIB);
+    assert_true(slabs_take(&slabs, 4) == first);
+    slabs_finish(&slabs);
+}
+
+/* The driver may put a slab right behind another: no run of pages lies in both, and what is copied
+ * or zeroed along with neighbours does not either. */
+static void neighbours(void **state)
+{
+    struct slabs slabs = {.count = 0};
+    uint64_t last[2] = {0, 0};
+    assert_true(slabs_add(&slabs, 4 * MIB, 2 * MIB));
+    assert_true(slabs_add(&slabs, 6 * MIB, 2 * MIB));
+    for (uint64_t page; (page = slabs_take(&slabs, 1)) != 0;) {
+        last[page >= 6 * MIB] = page;
+        assert_true(page < 6 * MIB || page - last[0] > SLABS_GUARD * PATCH_PAGE_BYTES);
+    }
+    assert_true(last[0] && last[1]);
     slabs_finish(&slabs);
 }
 
@@ -184,6 +202,11 @@ static uint32_t free_memory(CUcontext context, void *pointer)
     return SANITIZER_OK;
 }
 
+static uint32_t copy_out(void *to, void *from, size_t size, struct sanitizer_stream *stream)
+{
+    return SANITIZER_OK;
+}
+
 static uint32_t set(void *pointer, int value, size_t size, struct sanitizer_stream *stream)
 {
     return SANITIZER_OK;
@@ -202,6 +225,7 @@ static int memory_info(size_t *free_bytes, size_t *total_bytes)
 
 static const struct sanitizer_api api = {.alloc_device = alloc_memory,
                                          .free_device = free_memory,
+                                         .copy_to_device_async = copy_out,
                                          .set_device = set,
                                          .stream_synchronize = synchronize};
 
@@ -270,6 +294,48 @@ static void growth(void **state)
     close_pool(pool);
 }
 
+/* A launch that leaves room for one like it asks for more, and the next one need not wait; one that
+ * does not has the next one wait, for memory or for launches that end. */
+static void asked_ahead(void **state)
+{
+    const uint64_t pages = 100, count = pages << (PATCH_WINDOW_SHIFT - PATCH_LEAF_BYTES(0));
+    struct pool *pool = open_pool(64 * GIB, 0);
+    struct observed_kernel kernel = {.kinds = 1u << PATCH_KIND(1, 0)};
+    const struct window_plan plan = {.items = {{BLOCK / LEAF, BLOCK / LEAF + count}}, .count = 1};
+    const uint64_t room = pool->slabs.bytes / PATCH_PAGE_BYTES;
+    struct pool_launch launches[32] = {{0}};
+    struct patch_launch *templates = mem_zalloc(32, sizeof *templates);
+    uint32_t given = 0;
+    assert_true(room > 4 * pages && templates);
+    pool->launches = launches;
+    pool->templates = templates;
+    pool->record_count = 32;
+    pool->free_tail = 32;
+    pool->pages_left = pool->page_count = 8;
+    pool->running = 1;
+    for (; !growth_is_wanted(pool); given++) {
+        launches[given].kernel = &kernel;
+        windows_give(pool, pool_user(pool, given), &plan, NULL);
+        assert_true(launches[given].windows[0].pages[PATCH_KIND(1, 0) - 1] != 0);
+    }
+    assert_true(room - given * pages >= pages && room - given * pages < 2 * pages);
+    assert_false(growth_is_urgent(pool));
+    assert_false(pool_is_pressed(pool));
+    launches[given].kernel = &kernel;
+    windows_give(pool, pool_user(pool, given), &plan, NULL);
+    assert_true(launches[given].windows[0].pages[PATCH_KIND(1, 0) - 1] != 0);
+    assert_true(growth_is_urgent(pool) && pool_is_pressed(pool));
+    growth_run(pool, memory_info);
+    assert_false(growth_is_urgent(pool) || pool_is_pressed(pool));
+    pool->running = 0;
+    for (uint32_t i = 0; i <= given; i++) {
+        windows_free(pool, &launches[i]);
+    }
+    assert_true(pool->slabs.used_bytes == 0);
+    mem_free(templates);
+    close_pool(pool);
+}
+
 /* Before the program takes more than half of what it was left, or counts it, it gets it back; not
  * while a launch may use it. */
 static void shrinking(void **state)
@@ -306,8 +372,9 @@ static void shrinking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans), cmocka_unit_test(merged_plans), cmocka_unit_test(learnt),
-        cmocka_unit_test(runs),  cmocka_unit_test(growth),       cmocka_unit_test(shrinking),
+        cmocka_unit_test(plans),       cmocka_unit_test(merged_plans), cmocka_unit_test(learnt),
+        cmocka_unit_test(runs),        cmocka_unit_test(neighbours),   cmocka_unit_test(growth),
+        cmocka_unit_test(asked_ahead), cmocka_unit_test(shrinking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,8 @@ int cuMemFree_v2(CUdeviceptr pointer);
 int cuMemHostAlloc(void **pointer, size_t size, unsigned int flags);
 int cuMemFreeHost(void *pointer);
 int cuStreamCreate(CUstream *stream, unsigned int flags);
+int cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
+int cuCtxGetStreamPriorityRange(int *least, int *greatest);
 int cuStreamDestroy_v2(CUstream stream);
 int cuStreamSynchronize(CUstream stream);
 int cuStreamQuery(CUstream stream);

@@ -311,6 +311,15 @@ uint32_t sanitizerFreeHost(CUcontext context, void *pointer)
     return SANITIZER_OK;
 }
 
+/* As the real driver has it: what is copied or set lies in one block, however near the next one is.
+ */
+static bool is_of_one_block(const void *pointer, size_t size)
+{
+    bool is_bad = false;
+    enum fake_memory kind = fake_kind((uintptr_t)pointer, size, &is_bad);
+    return kind == FAKE_DEVICE && !is_bad;
+}
+
 /* Copies of memory that the device may be writing at the same time, as a GPU's memory is: no race
  * in the eyes of a thread sanitizer, which is why the words are moved one by one. */
 __attribute__((no_sanitize_thread)) static void move(void *to, const void *from, size_t size)
@@ -355,6 +364,9 @@ uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_
     if (hook && there) {
         hook(fake_handle(there));
     }
+    if (!is_of_one_block(destination, size)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
     fake_lock_driver();
     if (there) {
         fake_must_live(there);
@@ -375,6 +387,9 @@ uint32_t sanitizerMemcpyHostToDeviceAsync(void *destination, void *source, size_
 uint32_t sanitizerMemcpyDeviceToHost(void *destination, void *source, size_t size,
                                      struct sanitizer_stream *stream)
 {
+    if (!is_of_one_block(source, size)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
     fake_lock_driver();
     move(destination, source, size);
     fake_unlock_driver();
@@ -395,6 +410,9 @@ __attribute__((no_sanitize_thread)) static void fill(void *pointer, int value, s
 
 uint32_t sanitizerMemset(void *pointer, int value, size_t size, struct sanitizer_stream *stream)
 {
+    if (!is_of_one_block(pointer, size)) {
+        return SANITIZER_INVALID_PARAMETER;
+    }
     fake_lock_driver();
     fill(pointer, value, size);
     fake_unlock_driver();

@@ -160,6 +160,18 @@ int cuStreamCreate(CUstream *stream, unsigned int flags)
     return create(124, "cuStreamCreate", stream, flags, 0);
 }
 
+int cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    return create(367, "cuStreamCreateWithPriority", stream, flags, priority);
+}
+
+int cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -5;
+    return CUDA_OK;
+}
+
 static cudaError_t runtime_create(uint32_t id, const char *name, CUstream *stream,
                                   unsigned int flags, int priority)
 {
@@ -167,10 +179,8 @@ static cudaError_t runtime_create(uint32_t id, const char *name, CUstream *strea
     struct fake_call call;
     fake_enter(&call, SANITIZER_RUNTIME_API, id, name, &params, NULL);
     fake_runtime();
-    bool has_priority = id == 202;
-    return fake_exit(&call, create(has_priority ? 367 : 124,
-                                   has_priority ? "cuStreamCreateWithPriority" : "cuStreamCreate",
-                                   stream, flags, priority));
+    return fake_exit(&call, id == 202 ? cuStreamCreateWithPriority(stream, flags, priority)
+                                      : cuStreamCreate(stream, flags));
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
