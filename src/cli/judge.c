@@ -12,12 +12,12 @@
 #include "core/explain.h"
 
 #include "base/elapsed.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PROGRESS_SECONDS 1.0
@@ -131,10 +131,25 @@ static void explain_feed(struct report *report, const struct judge *judge, struc
     tell_losses(report, judge, feed);
 }
 
+/* Most memory that this process has had; 0: not known. The kernel's words for its own program: the
+ * number of getrusage is kept over exec, so it may be that of whoever started it. */
+static uint64_t peak_bytes(void)
+{
+    static const char key[] = "\nVmHWM:";
+    struct strbuf status = {0};
+    struct ssan_error err;
+    uint64_t bytes = 0;
+    if (file_read(&status, "/proc/self/status", 1 << 20, &err) == SSAN_OK) {
+        const char *at = strstr(strbuf_text(&status), key);
+        bytes = at ? strtoull(at + sizeof key - 1, NULL, 10) * 1024 : 0;
+    }
+    strbuf_finish(&status);
+    return bytes;
+}
+
 static void fill_run(struct report *report, const struct judge *judge)
 {
     struct run_info *run = &report->run;
-    struct rusage usage;
     size_t i;
     if (judge->command) {
         run->command = (const char *const *)judge->command;
@@ -154,9 +169,7 @@ static void fill_run(struct report *report, const struct judge *judge)
         add_reason(report, "out of memory");
     }
     run->seconds = seconds_since(&judge->begun);
-    if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        run->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    }
+    run->memory_bytes = peak_bytes();
 }
 
 bool judge_wants_color(const struct options *options, int fd)

@@ -363,6 +363,14 @@ def nothing_left():
     check(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
 
 
+def own_memory():
+    """What is told is the tool's, however large the program was that started it."""
+    large = "import os, sys; memory = b'x' * (600 << 20); os.execv(sys.argv[1], sys.argv[1:])"
+    done = execute([sys.executable, "-c", large, TOOL, "run", "--", clean()])
+    told = re.search(r", (\d+) (KB|MB|GB) of memory,", done.stderr)
+    check(done.returncode == 0 and told and told[2] != "GB" and (told[2] == "KB" or int(told[1]) < 300), f"exit {done.returncode}\n{done.stderr}")
+
+
 def full_stdout():
     trace = WORK / "full.txt"
     trace.write_text(RACY, encoding="utf-8")
@@ -391,7 +399,7 @@ def main():
     for function in (help_and_version, usage, later_parts, no_operation, cannot_start, foreign_cuda_program, clean_and_errors,
                      output_and_format, color, default_options, kept_trace, listings, strict_and_documented, children, left_behind,
                      signals, signals_reach_the_session, signals_end_the_wait, closed_pipe, verdict_so_far, killed, nothing_left,
-                     full_stdout, doctor):
+                     own_memory, full_stdout, doctor):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(harness.only_argument())
 
