@@ -57,6 +57,22 @@ bool matrix_axes(struct matrix *matrix, const struct spec_over *over, const stru
                             default_schedule);
 }
 
+bool matrix_leave_gpus(struct matrix *matrix)
+{
+    struct axis *axis = &matrix->axes.items[matrix->axes.count - 2]; /* behind it schedule */
+    for (unsigned i = 0; i < axis->count; i++) {
+        if (strcmp(axis->values[i], "gpu") != 0 && !VEC_PUSH(&matrix->devices, axis->values[i])) {
+            return false;
+        }
+    }
+    if (matrix->devices.count == 0 && !VEC_PUSH(&matrix->devices, default_device[0])) {
+        return false;
+    }
+    axis->values = matrix->devices.items;
+    axis->count = (unsigned)matrix->devices.count;
+    return true;
+}
+
 /* The row with the schedule of a GPU's made the first. */
 static void settle_schedule(const struct matrix *matrix, unsigned *row)
 {
@@ -248,5 +264,6 @@ void matrix_finish(struct matrix *matrix)
 {
     VEC_FREE(&matrix->axes);
     VEC_FREE(&matrix->places);
+    VEC_FREE(&matrix->devices);
     matrix->rows = 0;
 }

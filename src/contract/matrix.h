@@ -22,6 +22,7 @@ struct matrix {
     VEC(struct axis) axes;
     VEC(unsigned) places;
     size_t rows;
+    VEC(char *) devices; /* values of that axis, where GPUs were taken out; borrowed */
 };
 
 /* The axes of a contract; those of `fault` (may be NULL) instead where it gives some. `device` (may
@@ -29,6 +30,10 @@ struct matrix {
  * memory. `matrix` needs matrix_finish in any case. */
 bool matrix_axes(struct matrix *matrix, const struct spec_over *over, const struct spec_over *fault,
                  char *const *device);
+
+/* Takes GPUs out of the devices; "virtual" where none are left. Between matrix_axes and
+ * matrix_fill. False when out of memory. */
+bool matrix_leave_gpus(struct matrix *matrix);
 
 /* Fills in the rows. A GPU has no schedules: of rows that differ in it only one stays, with the
  * first schedule. SSAN_FORMAT: more than MATRIX_ROWS_MOST; SSAN_NO_MEMORY. The same on every

@@ -331,22 +331,44 @@ static void add_schedule(struct words *words, const struct making *making, const
     }
 }
 
+/* Takes out `--threads MODE`, from position `begin` on: a GPU has none of those modes. */
+static void drop_threads(struct words *words, size_t begin)
+{
+    static const char option[] = "--threads";
+    size_t to = begin;
+    for (size_t i = begin; i < words->list.count; i++) {
+        const char *word = words->list.items[i];
+        if (strcmp(word, option) == 0) {
+            i++; /* its value */
+        } else if (strncmp(word, option, sizeof option - 1) != 0 ||
+                   word[sizeof option - 1] != '=') {
+            words->list.items[to++] = word;
+        }
+    }
+    words->list.count = words->failed ? words->list.count : to;
+}
+
 /* The command of a run; its program is that of its build. */
 static enum ssan_status write_run(struct making *making, const char *device, const char *schedule,
                                   struct command_line *command)
 {
     const struct spec_run *run = &making->spec->contract->run;
+    const bool gpu = strcmp(device, "gpu") == 0;
     struct words words = {.failed = false};
     add(&words, making->options->tool);
     add(&words, "run");
     add(&words, "--device");
     add(&words, device);
-    if (strcmp(device, "gpu") != 0) {
+    if (!gpu) {
         add_schedule(&words, making, schedule);
     }
+    const size_t begin = words.list.count;
     enum ssan_status status = add_list(&words, making, "run.options", &run->options, NULL);
     if (status == SSAN_OK) {
         status = add_planted(&words, making);
+    }
+    if (gpu) {
+        drop_threads(&words, begin);
     }
     if (making->options->keep_traces) {
         add(&words, "--trace");
@@ -430,6 +452,24 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     return status;
 }
 
+/* Only a virtual device can be made to show it: a call that is suppressed or fails, a schedule. */
+static bool is_for_virtual(const struct spec_fault *fault)
+{
+    return fault->ignore.count > 0 || fault->fail.count > 0 || fault->over.schedules.count > 0;
+}
+
+/* The axes of the contract, or of one of its faults. A fault's own devices are those on which it
+ * can be planted, whatever the command line says. False when out of memory. */
+static bool find_axes(struct matrix *matrix, const struct spec_contract *contract, int number,
+                      char *const *device)
+{
+    const struct spec_fault *fault = number < 0 ? NULL : &contract->faults[number];
+    const bool has_own = fault && fault->over.devices.count > 0;
+    return matrix_axes(matrix, &contract->matrix.over, fault ? &fault->over : NULL,
+                       has_own ? NULL : device) &&
+           (!fault || has_own || !is_for_virtual(fault) || matrix_leave_gpus(matrix));
+}
+
 /* All runs of one matrix: the contract's, or that of a fault. */
 static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec *spec,
                                    const struct plan_options *options, int fault,
@@ -440,8 +480,7 @@ static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec
     struct matrix matrix = {.rows = 0};
     struct ssan_error inner = {0};
     const size_t at = plan->matrices.count;
-    if (!matrix_axes(&matrix, &contract->matrix.over,
-                     fault < 0 ? NULL : &contract->faults[fault].over, options->device) ||
+    if (!find_axes(&matrix, contract, fault, options->device) ||
         !VEC_PUSH(&plan->matrices, matrix)) {
         matrix_finish(&matrix);
         return ssan_no_memory(err);

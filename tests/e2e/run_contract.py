@@ -4,6 +4,7 @@ import copy
 import json
 import pathlib
 import random
+import re
 import shutil
 import signal
 import sys
@@ -362,8 +363,24 @@ def other_device():
     runs = [line for line in done.stdout.splitlines() if line.startswith("runs/")]
     check(len(builds) == 2 and all(f"{nvcc} -lineinfo -I" in line and "-DA=" in line for line in builds), done.stdout)
     check(len(runs) == 2 and all("--device gpu" in line and "--schedule" not in line for line in runs), done.stdout)
+    faults_stay_virtual({"CUDA_HOME": str(nvcc.parents[1])})
     if not shutil.which("nvidia-smi"):
         nothing_runs(source)
+
+
+def faults_stay_virtual(env):
+    """What a GPU can't be made to show is planted on a virtual device, and a fault's own devices stay."""
+    caught = {"exit_code": ["1"]}
+    source = contract("planted", matrix={"sizes": ["1"]}, run={"options": ["--threads", "strict", "--threads=strict", "--order", "documented"]}, faults=[
+        {"name": "fails", "fail": ["cudaMalloc=cudaErrorMemoryAllocation"], "caught": caught},
+        {"name": "late", "schedules": ["lazy"], "caught": caught},
+        {"name": "own", "macros": ["Y"], "devices": ["virtual:2"], "caught": caught},
+        {"name": "macro", "macros": ["X"], "caught": caught}])
+    done = execute([TOOL, "contract", "--dry-run", "--device", "gpu", source], env=env)
+    devices = [re.search(r"--device (\S+)", line)[1] for line in done.stdout.splitlines() if line.startswith("runs/")]
+    check(devices == ["gpu", "virtual", "virtual", "virtual:2", "gpu"], done.stdout + done.stderr)
+    for line in done.stdout.splitlines():
+        check(not line.startswith("runs/") or (" --order documented" in line and ("--threads" in line) == ("--device gpu" not in line)), line)
 
 
 def nothing_runs(source):
