@@ -108,8 +108,8 @@ def seen_in(report, findings):
                    + " ".join(f"[{r['begin']},{r['end']})" for r in f["ranges"]) + f" {f.get('message', '')}\n" for f in findings)
 
 
-def holds(program, block, *schedule):
-    result = run(program, *schedule, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))))
+def holds(program, block, *schedule, env=None):
+    result = run(program, *schedule, *shlex.split(" ".join(block.get("RUN", []))), args=shlex.split(" ".join(block.get("ARGS", []))), env=env)
     for verdict in block.get("VERDICT", []):
         check(result.verdict == verdict, f"verdict {result.verdict}, not {verdict}\n{result.about()}")
     for code in block.get("EXIT", []):

@@ -2,10 +2,12 @@
 """The programs of tests/e2e/programs, which state their verdict, on a GPU (run_verdicts.py [part of a name]).
 
 They are built by nvcc with the shared runtime; exit code, output and findings are those that their first lines state for the
-virtual device, whatever it is (../e2e/run_programs.py). A block that names a schedule is about the virtual device alone, and
-is skipped. Other options: devices.py.
+virtual device, whatever it is (../e2e/run_programs.py). A block with an option of the virtual device alone (a schedule, a call
+that is to fail) is skipped; one for N virtual devices sees N GPUs, and is skipped where there are fewer. Other options: devices.py.
 """
+import os
 import pathlib
+import re
 import shlex
 import sys
 
@@ -15,6 +17,8 @@ import run_programs
 from harness import Skip, Tally, check, work_folder
 
 WORK = work_folder("verdicts")
+OPTIONS_DEF = (ROOT / "src/cli/options.def").read_text(encoding="utf-8")
+DEVICE = re.compile(r"--device[ =](?:virtual(?::(\d+))?|auto|gpu)(?!\S)")
 FAULTS = {"VERDICT": ["incomplete"], "EXIT": ["67"], "SAYS": ["illegal address"], "FINDING": []}
 # By name of the case: why a GPU gives another verdict, and what it is; without one the case is skipped.
 OTHERWISE = {
@@ -25,6 +29,9 @@ OTHERWISE = {
     "memory_freed_device -DPINNED": ("the kernel faults, and what it recorded is gone with its context", FAULTS),
     "nasty_generations -DAFTER_FREE": ("the same", FAULTS),
     "memory_freed_pinned -DSET": ("the driver refuses the address, nothing is enqueued", None),
+    "devices_no_peer_access -DOFF": ("the driver does not say whose memory a kernel was not to access", FAULTS),
+    "errors_late": ("the driver does not say which kernel failed", {"FINDING": ["warning SSAN-LATE-ERROR"]}),
+    "errors_late -DSPELLED": ("nor is it seen that a program spells an error", {"FINDING": ["warning SSAN-LATE-ERROR"]}),
     "nasty_symbols -DCONSTANT": ("reads of constant memory are no global accesses, and are not seen", None),
 }
 
@@ -60,25 +67,42 @@ def name_of(path, variant):
     return " ".join([path.stem, *variant.words])
 
 
+def virtual_only():
+    """Options of `streamsan run` that a GPU does not have: --schedule, --fail, ..."""
+    names = dict(re.findall(r'^OPTION\((\w+), "([\w-]+)"', OPTIONS_DEF, re.M))
+    return [f"--{names[key]}" for key in re.findall(r"^ONLY\((\w+), VIRTUAL\)", OPTIONS_DEF, re.M)] + ["--threads strict"]
+
+
+def environment(run):
+    """What a block with these options sees: as many GPUs as virtual devices. Skips what no GPU, or not so many, can show."""
+    for option in virtual_only():
+        if re.search(rf"(?<!\S){option}(?![\w-])", run):
+            raise Skip(f"{option} is for the virtual device only")
+    needs_gpu()
+    named = DEVICE.search(run)
+    count = int(named[1] or 1) if named else 1
+    if count > devices.GPUS:
+        raise Skip(f"needs {count} devices")
+    gpus = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(devices.GPUS)))
+    return {"CUDA_VISIBLE_DEVICES": ",".join(gpus.split(",")[:count])}
+
+
 def judged(path, variant, number, block):
     name = name_of(path, variant)
     why, words = OTHERWISE.get(name, ("", {}))
     if words is None:
         raise Skip(why)
-    for option, reason in (("--schedule", "the block names a schedule of the virtual device"),
-                           ("--threads strict", "strict threads are for the virtual device only")):
-        if any(option in text for text in block.get("RUN", [])):
-            raise Skip(reason)
-    needs_gpu()
-    program, block = compiled(path, variant, number), {**block, **words}
+    run = " ".join(block.get("RUN", []))
+    env = environment(run)
+    program, block = compiled(path, variant, number), {**block, **words, "RUN": [DEVICE.sub("", run)]}
     if "STDOUT" in block:
-        block["STDOUT"] = [line for line in block["STDOUT"] if printed(program, block, line)]
-    run_programs.holds(program, block, "--device", "gpu")
+        block["STDOUT"] = [line for line in block["STDOUT"] if printed(program, block, line, env)]
+    run_programs.holds(program, block, "--device", "gpu", env=env)
 
 
-def printed(program, block, line):
+def printed(program, block, line, env):
     """Whether the program prints the line here without the tool; if not the real device is right, and the line is told."""
-    done = execute([program, *shlex.split(" ".join(block.get("ARGS", [])))])
+    done = execute([program, *shlex.split(" ".join(block.get("ARGS", [])))], env)
     if line not in done.stdout.splitlines():
         print(f"{program.name}: without the tool {done.stdout.splitlines()[:3]}, not {line!r}", flush=True)
     return line in done.stdout.splitlines()
