@@ -285,11 +285,30 @@ static bool may_hold_object(const char *text)
     return fits;
 }
 
+/* Where the statement of a whole line begins that `at` is in. */
+static const char *statement_of(const char *text, const char *at)
+{
+    int depth = 0;
+    const char *begin = text;
+    for (const char *p = text; p < at;) {
+        const char *behind = scan_opaque(p, at);
+        if (behind != p) {
+            p = behind;
+            continue;
+        }
+        depth += strchr("([", *p) ? 1 : strchr(")]", *p) ? -1 : 0;
+        begin = *p == ';' && depth == 0 ? p + 1 : begin;
+        p++;
+    }
+    return scan_space(begin, at);
+}
+
 struct names_span names_assigned(const char *text, const char *function, size_t nth)
 {
     const struct names_span none = {NULL, 0};
     struct names_call call;
     const char *at = scan_find_call(text, function, nth, &call);
+    text = at ? statement_of(text, at) : text;
     if (!at || !may_hold_object(text)) {
         return none;
     }
@@ -313,6 +332,25 @@ struct names_span names_assigned(const char *text, const char *function, size_t 
     return path_before(text, end);
 }
 
+/* The one variable whose address a call is given; false: it is given several. */
+static bool find_passed(const struct names_call *call, struct names_span *found)
+{
+    *found = (struct names_span){NULL, 0};
+    for (size_t i = 0; i < call->count; i++) {
+        struct names_span arg = call->args[i];
+        while (path_peel(&arg)) {
+        }
+        if (arg.length == 0 || arg.ptr[0] != '&') {
+            continue;
+        }
+        if (found->length > 0) {
+            return false;
+        }
+        *found = names_variable(arg);
+    }
+    return true;
+}
+
 struct names_span names_wrapped(const char *text)
 {
     struct names_span found = {NULL, 0};
@@ -331,23 +369,30 @@ struct names_span names_wrapped(const char *text)
             continue;
         }
         scan_arguments(at + 1, end, false, &call);
-        for (size_t i = 0; i < call.count; i++) {
-            struct names_span arg = call.args[i];
-            while (path_peel(&arg)) {
-            }
-            if (arg.length == 0 || arg.ptr[0] != '&') {
-                continue;
-            }
-            if (found.length > 0) {
-                return (struct names_span){NULL, 0}; /* two candidates are none */
-            }
-            found = names_variable(arg);
+        if (!find_passed(&call, &found)) {
+            return (struct names_span){NULL, 0}; /* two candidates are none */
         }
         if (found.length > 0) {
             return found;
         }
     }
     return assigned(text, end);
+}
+
+struct names_span names_wrapped_by(const char *text, const char *function, size_t nth)
+{
+    const struct names_span none = {NULL, 0};
+    struct names_span found;
+    struct names_call call;
+    const char *first = scan_find_call(text, function, 0, &call);
+    const bool several = first && scan_find_call(text, function, 1, &call) != first;
+    if (!scan_find_call(text, function, nth, &call) || !find_passed(&call, &found)) {
+        return none;
+    }
+    if (found.length > 0) {
+        return found;
+    }
+    return several ? names_assigned(text, function, nth) : names_wrapped(text);
 }
 
 const char *names_copy(struct arena *arena, struct names_span span)

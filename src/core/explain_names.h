@@ -74,6 +74,10 @@ struct names_span names_assigned(const char *text, const char *function, size_t 
  * from a call (`float *p = make(n)`): for calls that hide behind a wrapper or a macro. */
 struct names_span names_wrapped(const char *text);
 
+/* As names_wrapped, for a text that calls `function`: what the nth such call is given or returns
+ * first, and that alone where there are several. Empty when there is none. */
+struct names_span names_wrapped_by(const char *text, const char *function, size_t nth);
+
 /* A copy with runs of white space made one space; NULL when out of memory. */
 const char *names_copy(struct arena *arena, struct names_span span);
 

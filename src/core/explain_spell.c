@@ -98,17 +98,6 @@ static bool plain_function(const struct hist_site *site, size_t frame, char plai
     return true;
 }
 
-/* The variable that the caller of a wrapper passes or sets: from the frames outside of `frame`. */
-static struct names_span outer_name(const struct hist_site *site, size_t frame)
-{
-    struct names_call call;
-    char plain[PLAIN_MAX];
-    const char *text = frame + 1 < site->frame_count ? site->frames[frame + 1].text : NULL;
-    const bool calls =
-        text && plain_function(site, frame, plain) && names_find_call(text, plain, 0, &call);
-    return calls ? names_wrapped(text) : (struct names_span){NULL, 0};
-}
-
 static bool is_plain(struct names_span name)
 {
     for (size_t i = 0; i < name.length; i++) {
@@ -146,6 +135,22 @@ static size_t nth_of_stack(const struct history *history, const struct hist_site
     return nth;
 }
 
+/* The variable that the caller of a wrapper passes or sets: from the frame outside of `frame`.
+ * `made` as in history_nth_on_line. */
+static struct names_span outer_name(const struct history *history, uint32_t site, size_t frame,
+                                    const char *made)
+{
+    const struct hist_site *found = history_site(history, site);
+    const size_t outer = frame + 1;
+    char plain[PLAIN_MAX];
+    if (outer >= found->frame_count || !plain_function(found, frame, plain)) {
+        return (struct names_span){NULL, 0};
+    }
+    const size_t nth = outer == found->user ? history_nth_on_line(history, site, made)
+                                            : nth_of_stack(history, found);
+    return names_wrapped_by(found->frames[outer].text, plain, nth);
+}
+
 /* A local variable of a function that makes one object and hands it out says less than the variable
  * that its caller sets: that one, if any. */
 static struct names_span handed_out(const struct history *history, const struct hist_site *site,
@@ -170,12 +175,28 @@ static struct names_span handed_out(const struct history *history, const struct 
     return none;
 }
 
+/* The variable that the call in a frame is given the address of; where that is passed on or handed
+ * out, the caller's, who knows it better. */
+static struct names_span given_name(const struct history *history, uint32_t site, size_t frame,
+                                    const char *made, struct names_span argument)
+{
+    const struct names_span name = names_variable(argument);
+    struct names_span outer = {NULL, 0};
+    if (!memchr(argument.ptr, '&', argument.length)) {
+        outer = outer_name(history, site, frame, made);
+    } else if (is_plain(name)) {
+        outer = handed_out(history, history_site(history, site), frame);
+    }
+    return outer.length > 0 ? outer : name;
+}
+
 static const char *created(const struct history *history, struct arena *arena, uint32_t site,
                            const char *made, const char *const *calls, size_t call_count)
 {
     const struct hist_site *found = history_site(history, site);
+    struct names_span name = {NULL, 0};
     struct names_call call;
-    for (size_t frame = 0; frame < found->frame_count; frame++) {
+    for (size_t frame = found->user; frame < found->frame_count; frame++) {
         const char *text = found->frames[frame].text;
         for (size_t i = 0; text && i < call_count; i++) {
             const size_t nth = frame == found->user ? history_nth_on_line(history, site, made) : 0;
@@ -184,20 +205,17 @@ static const char *created(const struct history *history, struct arena *arena, u
                 (size_t)index >= call.count) {
                 continue;
             }
-            const struct names_span argument = call.args[index];
-            struct names_span name = names_variable(argument);
-            if (!memchr(argument.ptr, '&',
-                        argument.length)) { /* passed on: the caller knows it better */
-                const struct names_span outer = outer_name(found, frame);
-                name = outer.length > 0 ? outer : name;
-            } else if (is_plain(name)) {
-                const struct names_span outer = handed_out(history, found, frame);
-                name = outer.length > 0 ? outer : name;
-            }
+            name = given_name(history, site, frame, made, call.args[index]);
             if (name.length > 0) {
                 return names_copy(arena, name);
             }
         }
+    }
+    if (found->user > 0) { /* a header makes another call of the one in the text */
+        name = outer_name(history, site, found->user - 1, made);
+    }
+    if (name.length > 0) {
+        return names_copy(arena, name);
     }
     if (found->frame_count == 0) {
         return NULL;

@@ -183,6 +183,32 @@ static void test_wrapped(void **state)
     assert_span("", names_wrapped(NULL), "NULL");
 }
 
+/* A whole line may call a wrapper several times, and others before it. */
+static void test_wrapped_by(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t nth;
+        const char *want;
+    } cases[] = {
+        {"CHECK(make(&a, n)); CHECK(make(&b, n));", 0, "a"},
+        {"CHECK(make(&a, n)); CHECK(make(&b, n));", 1, "b"},
+        {"other(&a, n); CHECK(make(&b, n));", 0, "b"},
+        {"float *a = make(n); float *b = make(n);", 1, "b"},
+        {"float *a = make(n);", 0, "a"},
+        {"make(&a, &b); make(&c, &d);", 1, ""},
+        {"make(n); make(n);", 1, ""},
+        {"other(&a);", 0, ""},
+        {"CHECK(&code, make(n));", 0, "code"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_span(cases[i].want, names_wrapped_by(cases[i].text, "make", cases[i].nth),
+                    cases[i].text);
+    }
+    assert_span("", names_wrapped_by(NULL, "make", 0), "NULL");
+}
+
 static void test_assigned(void **state)
 {
     static const struct {
@@ -202,6 +228,8 @@ static void test_assigned(void **state)
         {"if (a) else d = make(n);", 0, "d"},
         {"int code = make(n);", 0, ""},
         {"cudaError_t err = make(n);", 0, ""},
+        {"int n = 5; int *d = make(n);", 0, "d"},
+        {"int *d = new int; int code = make(n);", 0, ""},
         {"return make(n);", 0, ""},
         {"int *d = other(make(n));", 0, ""},
         {"if (d == make(n)) {", 0, ""},
@@ -283,10 +311,11 @@ static void test_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies),   cmocka_unit_test(test_created),
-        cmocka_unit_test(test_roles),    cmocka_unit_test(test_nth),
-        cmocka_unit_test(test_pointer),  cmocka_unit_test(test_wrapped),
-        cmocka_unit_test(test_assigned), cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_bodies),     cmocka_unit_test(test_created),
+        cmocka_unit_test(test_roles),      cmocka_unit_test(test_nth),
+        cmocka_unit_test(test_pointer),    cmocka_unit_test(test_wrapped),
+        cmocka_unit_test(test_assigned),   cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_wrapped_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

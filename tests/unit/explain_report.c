@@ -248,6 +248,38 @@ static void test_names_on_one_line(void **state)
     report_finish(&report);
 }
 
+/* The same through a template of a header, whose caller is known by its line alone. */
+static void test_headers_on_one_line(void **state)
+{
+    static const char line[] =
+        "cudaMallocHost(&h, n); CK(cudaMalloc(&x, n)); CK(cudaMalloc(&y, n));";
+    static const char header[2][64] = {"return ::cudaMalloc((void **)(void *)devPtr, size);",
+                                       "return ::cudaMalloc((void **)(void *)devPtr, size);"};
+    uint64_t blocks[2];
+    struct report report;
+    script_begin(&script);
+    for (int i = 0; i < 2; i++) {
+        script.file = "/usr/include/cuda_runtime.h";
+        script.function = "cudaMalloc<float>";
+        const uint32_t site = script_site(&script, 879, header[i]);
+        script.file = "handover.cu";
+        script_frame(&script, site, 13, "main", line);
+        blocks[i] = script_alloc(&script, SSAN_memory_DEVICE, "cudaMalloc", 879, header[i]);
+    }
+    script.function = "main";
+    const uint32_t a = script_stream(&script, SSAN_stream_flavour_NON_BLOCKING, 14, NULL);
+    const uint32_t b = script_stream(&script, SSAN_stream_flavour_NON_BLOCKING, 15, NULL);
+    for (int i = 0; i < 2; i++) {
+        script_update(&script, a, "k", blocks[i], 20 + (unsigned)i, NULL);
+        script_update(&script, b, "k", blocks[i], 30 + (unsigned)i, NULL);
+    }
+    assert_int_equal(SSAN_OK, script_explain(&script, NULL, &report));
+    assert_int_equal(2, report.buffer_count);
+    assert_string_equal("x", report.buffers[0].name);
+    assert_string_equal("y", report.buffers[1].name);
+    report_finish(&report);
+}
+
 /* A block of the program's own allocator, used after it was taken back. */
 static void test_pool(void **state)
 {
@@ -468,7 +500,7 @@ int main(void)
         cmocka_unit_test(test_names),       cmocka_unit_test(test_wrapper_names),
         cmocka_unit_test(test_pageable),    cmocka_unit_test(test_ids),
         cmocka_unit_test(test_severities),  cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_repeats),     cmocka_unit_test(test_headers_on_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
