@@ -99,6 +99,14 @@ static void set_function(struct object_frame *frame, struct arena *arena, const 
     frame->symbol = name ? arena_strdup(arena, name) : NULL;
 }
 
+/* Whether columns are of the source: not in a unit that was compiled from what nvcc made of it,
+ * where lines are told as they were, but macros are expanded and white space is gone. */
+static bool has_own_columns(Dwarf_Die *cu)
+{
+    const char *name = dwarf_diename(cu);
+    return !name || !strstr(name, ".cudafe1.");
+}
+
 /* Linkage name of a subprogram or inlined call, else its plain name. */
 static const char *die_name(Dwarf_Die *die)
 {
@@ -128,7 +136,8 @@ static bool call_place(Dwarf_Die *cu, Dwarf_Die *inlined, struct arena *arena,
     name = dwarf_filesrc(files, file, NULL, NULL);
     frame->file = name ? arena_strdup(arena, name) : NULL;
     frame->line = (uint32_t)line;
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_column, &attribute), &column) == 0) {
+    if (has_own_columns(cu) &&
+        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_column, &attribute), &column) == 0) {
         frame->column = (uint32_t)column;
     }
     return frame->file != NULL;
@@ -231,7 +240,7 @@ size_t object_resolve(struct object *object, uint64_t address, struct arena *are
     }
     frames[0].file = arena_strdup(arena, file);
     frames[0].line = (uint32_t)number;
-    if (dwarf_linecol(line, &column) == 0 && column > 0) {
+    if (has_own_columns(cu) && dwarf_linecol(line, &column) == 0 && column > 0) {
         frames[0].column = (uint32_t)column;
     }
     count = add_scopes(cu, at - bias, arena, frames);

@@ -1,7 +1,10 @@
 ssan_test(symbol_source SOURCES symbol_source.c LINKS ssan_symbol)
 ssan_test(symbol_demangle SOURCES symbol_demangle.c LINKS ssan_symbol)
 ssan_test(symbol_sites SOURCES symbol_sites.c LINKS ssan_symbol)
-ssan_test(symbol_lines SOURCES symbol_lines.c LINKS ssan_symbol)
+# C++, to which the flags of the C code do not apply.
+add_library(ssan_test_rewritten STATIC ${CMAKE_CURRENT_SOURCE_DIR}/symbol_rewritten.cudafe1.cpp)
+target_compile_options(ssan_test_rewritten PRIVATE -g -O1)
+ssan_test(symbol_lines SOURCES symbol_lines.c LINKS ssan_symbol ssan_test_rewritten)
 target_compile_options(test_symbol_lines PRIVATE -g -O1)
 ssan_test(symbol_cubin SOURCES symbol_cubin.c LINKS ssan_symbol)
 ssan_test(symbol_stub SOURCES symbol_stub.c LINKS ssan_symbol)

@@ -12,10 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t seen;
+uint64_t seen;
+void look(void);
+void rewritten(void); /* symbol_rewritten.cudafe1.cpp */
+
 static char self[4096], build_id[64];
 
-__attribute__((noinline)) static void look(void)
+__attribute__((noinline)) void look(void)
 {
     seen = (uint64_t)(uintptr_t)__builtin_return_address(0);
     __asm__ volatile("" ::: "memory");
@@ -60,15 +63,21 @@ static int read_notes(struct dl_phdr_info *info, size_t size, void *base)
     return 1;
 }
 
-static uint64_t own_frame(uint32_t module)
+/* The frame of a call of look, which `calls` makes. */
+static uint64_t frame_in(void (*calls)(void), uint32_t module)
 {
     uint64_t base = 0;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     assert_true(length > 0);
     self[length] = '\0';
     dl_iterate_phdr(read_notes, &base);
-    outer();
+    calls();
     return (uint64_t)module << 48 | (seen - base);
+}
+
+static uint64_t own_frame(uint32_t module)
+{
+    return frame_in(outer, module);
 }
 
 static void lines_and_inlined_calls(void **state)
@@ -91,6 +100,24 @@ static void lines_and_inlined_calls(void **state)
     assert_int_equal(frames[1].line, outer_line);
     assert_string_equal(frames[1].text, "inner();");
     assert_int_equal(symbols_resolve(symbols, frame, frames, 16), 2); /* from the cache */
+    symbols_destroy(symbols);
+}
+
+/* A unit of nvcc's has the lines of its source and columns of another text: lines are taken whole.
+ */
+static void rewritten_by_nvcc(void **state)
+{
+    struct symbols *symbols = symbols_create(SSAN_SOURCE_DIR);
+    struct symbol_frame frames[16];
+    const uint64_t frame = frame_in(rewritten, 5);
+    assert_true(symbols_add_module(symbols, 5, self, build_id));
+    assert_int_equal(symbols_resolve(symbols, frame, frames, 16), 2);
+    assert_string_equal(frames[0].function, "inlined");
+    assert_int_equal(frames[0].line, 6);
+    assert_string_equal(frames[0].text, "before(); (look()); behind();");
+    assert_string_equal(frames[1].function, "rewritten");
+    assert_int_equal(frames[1].line, 7);
+    assert_string_equal(frames[1].text, "before(); inlined(); behind();");
     symbols_destroy(symbols);
 }
 
@@ -149,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_inlined_calls),
+        cmocka_unit_test(rewritten_by_nvcc),
         cmocka_unit_test(changed_missing_unknown),
         cmocka_unit_test(without_debug_info),
     };
