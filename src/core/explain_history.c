@@ -179,18 +179,34 @@ const uint32_t *history_calls_of(const struct history *history, uint32_t place, 
     return &history->place_calls[history->place_begins[place]];
 }
 
+/* Whether two sites that show one line have the same callers, by line. */
+static bool same_callers(const struct hist_site *a, const struct hist_site *b)
+{
+    if (a->frame_count - a->user != b->frame_count - b->user) {
+        return false;
+    }
+    bool same = true;
+    for (size_t i = 1; same && a->user + i < a->frame_count; i++) {
+        const struct place *one = &a->frames[a->user + i], *other = &b->frames[b->user + i];
+        same = one->line == other->line && history_same_function(*one, *other);
+    }
+    return same;
+}
+
 size_t history_nth_on_line(const struct history *history, uint32_t site, const char *call)
 {
     enum { SEEN_MAX = 8 };
     uint32_t seen[SEEN_MAX];
     size_t known = 0, count;
     const uint32_t *calls = history_calls_of(history, history_site(history, site)->place, &count);
+    const struct hist_site *found = history_site(history, site);
     const char *text = history_place(history, site).text;
     for (size_t i = 0; call && i < count; i++) {
         const struct hist_call *at = &history->calls.items[calls[i]];
         const char *name = history_call_name(history, at);
         /* another statement of the line has another text */
-        if (!name || strcmp(name, call) != 0 || history_place(history, at->site).text != text) {
+        if (!name || strcmp(name, call) != 0 || history_place(history, at->site).text != text ||
+            !same_callers(history_site(history, at->site), found)) {
             continue;
         }
         size_t nth = 0;

@@ -200,7 +200,8 @@ uint32_t history_items_before(const struct history *history, uint32_t stream, ui
 size_t history_call_at(const struct history *history, uint64_t position);
 /* The calls of a place in order; NULL and 0 for HISTORY_NONE. */
 const uint32_t *history_calls_of(const struct history *history, uint32_t place, size_t *count);
-/* Which of several equal calls in one statement a site is, from 0, in order of first appearance.
+/* Which of several equal calls in one statement, with one caller, a site is, from 0, in order of
+ * first appearance.
  * Calls that create streams or events are counted together, whatever their names. */
 #define NTH_STREAM "stream"
 #define NTH_EVENT  "event"
