@@ -271,7 +271,7 @@ static void give_windows(struct pool *pool, uint64_t user, struct observed_kerne
 {
     uint64_t threads = (uint64_t)launch->grid_x * launch->grid_y * launch->grid_z *
                        launch->block_x * launch->block_y * launch->block_z;
-    if (threads >= WINDOWS_THREADS) {
+    if (windows_are_worth(kernel, threads)) {
         struct observe_arguments arguments = observe_arguments_find();
         observe_footprint_prepare(kernel, launch->function);
         struct window_plan plan = windows_plan(kernel, &arguments, threads);

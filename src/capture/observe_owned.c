@@ -147,7 +147,7 @@ void owned_list(struct drain *drain)
                                   (uint32_t)i, 0};
             drain->is_short = !VEC_PUSH(&drain->pages, owned) || drain->is_short;
         }
-        if (launch->window_count > 0 && launch->kernel) {
+        if (launch->kernel) {
             windows_learn(launch);
         }
         list_windows(drain, (uint32_t)i);

@@ -1,9 +1,9 @@
 /* Windows of launches from their operands.
  *
  * A kernel that was never seen is thought to access FIRST_REACH bytes behind an operand for each of
- * its threads; one that went beyond that, eight times as many, up to the end of the block. Windows
- * of operands that touch become one. Cost of a launch: a look-up for each word of its parameters,
- * one small copy. */
+ * its threads, and nothing worth a window if these are few; one that went beyond that, eight times
+ * as many, up to the end of the block. Windows of operands that touch become one. Cost of a launch:
+ * a look-up for each word of its parameters, one small copy. */
 #include "capture/observe_windows.h"
 
 #include "capture/memory.h"
@@ -14,7 +14,8 @@
 #define FIRST_REACH 64u
 #define MOST_REACH  (FIRST_REACH << 12)
 #define LEAST_BYTES (UINT64_C(1) << 20) /* behind an operand, whatever the threads are */
-#define OUTSIDE     8u                  /* leaves that a launch may have beside its windows */
+#define OUTSIDE     2u                  /* leaves that a launch may have beside its windows */
+#define LOOKED_AT   64u                 /* of its leaves, to find so many */
 
 static void remove_at(struct window_plan *plan, uint32_t at)
 {
@@ -64,12 +65,18 @@ static void take_operand(void *self, uint64_t address, uint64_t end)
     add_leaves(plan, address / leaf, (end + leaf - 1) / leaf);
 }
 
+bool windows_are_worth(const struct observed_kernel *kernel, uint64_t threads)
+{
+    return kernel->kinds != 0 && (threads >= WINDOWS_THREADS ||
+                                  atomic_load_explicit(&kernel->reach, memory_order_relaxed) != 0);
+}
+
 struct window_plan windows_plan(const struct observed_kernel *kernel,
                                 const struct observe_arguments *arguments, uint64_t threads)
 {
     struct window_plan plan = {.count = 0};
     uint64_t a_thread = atomic_load_explicit(&kernel->reach, memory_order_relaxed);
-    if (threads < WINDOWS_THREADS || kernel->kinds == 0) {
+    if (!windows_are_worth(kernel, threads)) {
         return plan;
     }
     a_thread = a_thread ? a_thread : FIRST_REACH;
@@ -179,25 +186,26 @@ static bool is_behind(const struct pool_window *window, uint64_t address)
     return address >= end && memory_find(end - 1, &block) && address < block.address + block.size;
 }
 
+/* Whether larger windows would have had the leaf; any, where there were none. */
+static bool is_missed(const struct pool_launch *launch, uint64_t what)
+{
+    uint64_t address = what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
+    bool is_missed = launch->window_count == 0;
+    for (uint32_t i = 0; i < launch->window_count && !is_missed; i++) {
+        is_missed = is_behind(&launch->windows[i], address);
+    }
+    return is_missed && (what & 7) != PATCH_KIND_DIRECTORY;
+}
+
 void windows_learn(const struct pool_launch *launch)
 {
     uint32_t outside = 0;
-    for (size_t i = 0; i < launch->pages.count && outside < OUTSIDE && i < 64 * OUTSIDE; i++) {
-        uint64_t what = launch->pages.items[i].what;
-        if ((what & 7) == PATCH_KIND_DIRECTORY) {
-            continue;
-        }
-        uint64_t address = what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
-        for (uint32_t j = 0; j < launch->window_count; j++) {
-            if (is_behind(&launch->windows[j], address)) {
-                outside++;
-                break;
-            }
-        }
+    for (size_t i = 0; i < launch->pages.count && i < LOOKED_AT; i++) {
+        outside += is_missed(launch, launch->pages.items[i].what);
     }
     uint32_t reach = atomic_load_explicit(&launch->kernel->reach, memory_order_relaxed);
-    reach = reach ? reach : FIRST_REACH;
-    if (outside == OUTSIDE && reach < MOST_REACH) {
-        atomic_store_explicit(&launch->kernel->reach, reach * 8, memory_order_relaxed);
+    uint32_t wanted = launch->window_count == 0 ? FIRST_REACH : reach ? reach * 8 : FIRST_REACH * 8;
+    if (outside > OUTSIDE && wanted > reach && wanted <= MOST_REACH) {
+        atomic_store_explicit(&launch->kernel->reach, wanted, memory_order_relaxed);
     }
 }

@@ -8,7 +8,8 @@
 #include "capture/observe_footprint.h"
 #include "capture/observe_pool.h"
 
-/* A launch of fewer threads gets none: the copy of its windows to the device would cost more. */
+/* A launch of fewer threads gets none, the copy of its windows to the device would cost more; but for
+ * a kernel that was seen to access more than a little. */
 #define WINDOWS_THREADS UINT64_C(32768)
 
 /* What a launch is thought to access: a window's worth of leaves each, sorted, apart. */
@@ -19,6 +20,9 @@ struct window_plan {
     uint32_t count;
     uint64_t reach; /* bytes behind an operand */
 };
+
+/* Whether a launch of `threads` threads may get windows. */
+bool windows_are_worth(const struct observed_kernel *kernel, uint64_t threads);
 
 /* The plan of a launch of `threads` threads. Empty where it is not worth it, or nothing is known.
  */

@@ -134,6 +134,31 @@ static void learnt(void **state)
     remove_block(BLOCK);
 }
 
+/* A launch of few threads that accessed more than a little: later ones of its kernel get windows.
+ */
+static void learnt_of_few(void **state)
+{
+    struct observed_kernel kernel = {.kinds = 2};
+    struct pool_page pages[] = {{PATCH_KIND_DIRECTORY, 1},
+                                {(BLOCK / LEAF) << 3 | 1, 2},
+                                {(BLOCK / LEAF + 1) << 3 | 1, 3},
+                                {(BLOCK / LEAF + 9) << 3 | 1, 4}};
+    struct pool_launch launch = {.kernel = &kernel};
+    const uint64_t one[] = {BLOCK};
+    launch.pages.items = pages;
+    launch.pages.count = 3;
+    add_block(BLOCK, GIB);
+    windows_learn(&launch);
+    assert_int_equal(plan_of(&kernel, one, 1, 128).count, 0);
+    launch.pages.count = 4;
+    windows_learn(&launch);
+    windows_learn(&launch); /* nothing more is known by that */
+    struct window_plan plan = plan_of(&kernel, one, 1, 128);
+    assert_int_equal(plan.count, 1);
+    is_window(&plan, 0, BLOCK, BLOCK + MIB);
+    remove_block(BLOCK);
+}
+
 /* -- memory -- */
 
 static void runs(void **state)
@@ -372,9 +397,11 @@ static void shrinking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),       cmocka_unit_test(merged_plans), cmocka_unit_test(learnt),
-        cmocka_unit_test(runs),        cmocka_unit_test(neighbours),   cmocka_unit_test(growth),
-        cmocka_unit_test(asked_ahead), cmocka_unit_test(shrinking),
+        cmocka_unit_test(plans),     cmocka_unit_test(merged_plans),
+        cmocka_unit_test(learnt),    cmocka_unit_test(learnt_of_few),
+        cmocka_unit_test(runs),      cmocka_unit_test(neighbours),
+        cmocka_unit_test(growth),    cmocka_unit_test(asked_ahead),
+        cmocka_unit_test(shrinking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
