@@ -167,14 +167,23 @@ static bool push_leaf(struct bytes *set, uint64_t address, uint64_t *take_bits, 
     return true;
 }
 
+/* Whether a leaf has more than `most` runs of set bits; looks no further than that. */
+static bool has_runs_above(const uint64_t *bits, uint32_t most)
+{
+    uint64_t before = 0;
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < LEAF_WORDS && runs <= most; i++) {
+        runs += (uint32_t)__builtin_popcountll(bits[i] & ~(bits[i] << 1 | before));
+        before = bits[i] >> 63;
+    }
+    return runs > most;
+}
+
 bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
                     uint32_t width)
 {
-    uint32_t runs = 0, begin = 0, end = 0;
-    for (uint32_t at = 0; next_bits(bits, at, &begin, &end); at = end) {
-        runs++;
-    }
-    if (runs > SPARSE_LEAF_RUNS) {
+    uint32_t begin = 0, end = 0;
+    if (has_runs_above(bits, SPARSE_LEAF_RUNS)) {
         uint64_t *copy = copy_bits(bits);
         return copy && push_leaf(set, address, copy, site, width);
     }
@@ -334,14 +343,27 @@ static void measure(struct bytes *set)
     set->full = weight < UINT32_MAX - set->count ? set->count + (uint32_t)weight : UINT32_MAX;
 }
 
+/* What a producer writes by address, of one line, is in order already. */
+static void sort(struct bytes *set, int (*compare)(const void *, const void *))
+{
+    const struct piece *pieces = bytes_pieces(set);
+    size_t i = 1;
+    while (i < set->count && compare(&pieces[i - 1], &pieces[i]) <= 0) {
+        i++;
+    }
+    if (i < set->count) {
+        qsort(bytes_pieces(set), set->count, sizeof *pieces, compare);
+    }
+}
+
 bool bytes_seal_slow(struct bytes *set)
 {
     bool fine = !set->owns || scatter_unpack(set);
     if (set->count > 1 && fine) {
-        qsort(bytes_pieces(set), set->count, sizeof bytes_pieces(set)[0], by_line);
+        sort(set, by_line);
         coalesce(set);
         fine = pack(set) && scatter_pack(set);
-        qsort(bytes_pieces(set), set->count, sizeof(struct piece), by_begin);
+        sort(set, by_begin);
     }
     shrink(set);
     measure(set);
