@@ -2,8 +2,9 @@
  *
  * Invariant: the bytes of the events are those of the bits, no more and no less. Naive model: a run
  * for each maximal interval. Intervals of one length at one distance become one run with a stride;
- * a 4 KiB block that needs more than RUNS_A_BLOCK runs is told as a bitmap instead. Cost: a load
- * for each 64 units that are all or none set, a few operations for each interval elsewhere. */
+ * a 4 KiB block whose runs would take more bytes than its bits is told as these instead, with those
+ * of blocks that follow. Cost: a load for each 64 units that are all or none set or go on as
+ * before, a few operations for each interval elsewhere, a copy of the bits that stay bits. */
 #include "capture/observe_leaves.h"
 
 #include "capture/memory.h"
@@ -12,8 +13,9 @@
 #include <string.h>
 
 #define RUNS         256u
-#define RUNS_A_BLOCK 16u
 #define SEGMENTS     256u
+#define LEAVES_WORDS 1024u
+#define LOOK_UNITS   1024u /* between looks whether a run goes on */
 
 /* A part of a leaf that lies in one block of memory. */
 struct segment {
@@ -33,6 +35,10 @@ struct teller {
     uint32_t site;
     struct ssan_run runs[RUNS];
     uint32_t run_count;
+    uint64_t runs_from;    /* behind the last leaf: what was told from here on is in the runs */
+    uint64_t leaf_address; /* of what waits in `leaves` */
+    uint32_t leaf_words;
+    uint64_t leaves[LEAVES_WORDS];
 };
 
 static void flush_runs(struct teller *teller)
@@ -77,13 +83,12 @@ static void add_interval(struct teller *teller, uint64_t address, uint64_t lengt
     teller->runs[teller->run_count++] = (struct ssan_run){address, length, 0, 1};
 }
 
-/* Up to 64 bits from bit `at`, which may end in the middle of the page. */
-static uint64_t load_bits(const uint32_t *bits, uint64_t at, unsigned count)
+/* Less than 64 bits from bit `at`, where nothing may lie behind them. */
+__attribute__((noinline)) static uint64_t load_bits_slow(const uint32_t *bits, uint64_t at,
+                                                         unsigned count)
 {
-    uint64_t word;
+    uint64_t word = bits[at >> 5];
     unsigned shift = at & 31;
-    memcpy(&word, bits + (at >> 5), 4);
-    word = (uint32_t)word;
     if (shift + count > 32) {
         word |= (uint64_t)bits[(at >> 5) + 1] << 32;
     }
@@ -91,15 +96,71 @@ static uint64_t load_bits(const uint32_t *bits, uint64_t at, unsigned count)
     if (shift + count > 64) {
         word |= (uint64_t)bits[(at >> 5) + 2] << (64 - shift);
     }
-    return count < 64 ? word & ((UINT64_C(1) << count) - 1) : word;
+    return word & ((UINT64_C(1) << count) - 1);
 }
 
-/* Intervals of bits [at, end) of a segment, as far as they need no more than `most` runs. False:
- * they do; what was added stays. */
-static bool add_bits(struct teller *teller, const struct segment *segment, uint64_t at,
-                     uint64_t end, uint32_t most)
+/* Up to 64 bits from bit `at`. Split since nearly all are whole words (tests/bench/leaves_bench.c).
+ */
+static inline uint64_t load_bits(const uint32_t *bits, uint64_t at, unsigned count)
 {
-    uint32_t limit = teller->run_count + most;
+    const unsigned char *from = (const unsigned char *)bits + (at >> 3);
+    unsigned shift = at & 7;
+    uint64_t word;
+    if (count < 64) {
+        return load_bits_slow(bits, at, count);
+    }
+    memcpy(&word, from, sizeof word);
+    return shift ? word >> shift | (uint64_t)from[8] << (64 - shift) : word;
+}
+
+/* Bits [at, end) that are as those `stride` before them: where these end. */
+static uint64_t same_until(const struct segment *segment, uint64_t at, uint64_t end,
+                           uint64_t stride)
+{
+    while (at < end) {
+        unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
+        uint64_t other =
+            load_bits(segment->bits, at, count) ^ load_bits(segment->bits, at - stride, count);
+        if (other) {
+            return at + (unsigned)__builtin_ctzll(other);
+        }
+        at += count;
+    }
+    return end;
+}
+
+/* Lets the last run go on over bits [at, end), which lie behind it, and answers where those begin
+ * that it does not tell. The bits that stand `stride` before them hold its last piece and nothing
+ * else, if all of them were told as runs: so do they, as far as they are the same. */
+static uint64_t repeat_last(struct teller *teller, const struct segment *segment, uint64_t at,
+                            uint64_t end)
+{
+    struct ssan_run *last = teller->run_count ? &teller->runs[teller->run_count - 1] : NULL;
+    if (!last || last->count < 2) {
+        return at;
+    }
+    uint64_t piece = last->address + last->stride * (last->count - 1);
+    uint64_t here = segment->base + (at << teller->unit);
+    uint64_t from = teller->runs_from > segment->begin ? teller->runs_from : segment->begin;
+    if (piece + last->stride < here || from + last->stride > here) {
+        return at;
+    }
+    uint64_t same = same_until(segment, at, end, last->stride >> teller->unit);
+    uint64_t stop = segment->base + (same << teller->unit);
+    if (stop < piece + last->length + last->stride) {
+        return at;
+    }
+    uint64_t more = (stop - piece - last->length) / last->stride;
+    last->count += more;
+    piece += more * last->stride;
+    return (piece + last->length - segment->base) >> teller->unit;
+}
+
+/* Intervals of bits [at, end) of a segment, as far as there are no more than `limit` runs then.
+ * False: there would be; what was added stays. */
+static bool add_intervals(struct teller *teller, const struct segment *segment, uint64_t at,
+                          uint64_t end, uint32_t limit)
+{
     uint64_t open = UINT64_MAX; /* where the current interval began */
     while (at < end) {
         unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
@@ -134,25 +195,69 @@ static bool add_bits(struct teller *teller, const struct segment *segment, uint6
     return true;
 }
 
-/* Bits [at, end) of a segment, within one block of SSAN_LEAF_BYTES, as a bitmap of bytes. */
-static void tell_bitmap(struct teller *teller, const struct segment *segment, uint64_t at,
-                        uint64_t end)
+/* The same, with a look now and then whether the last run goes on. */
+static bool add_bits(struct teller *teller, const struct segment *segment, uint64_t at,
+                     uint64_t end, uint32_t limit)
 {
-    uint64_t words[SSAN_LEAF_WORDS] = {0};
-    uint64_t block = (segment->base + (at << teller->unit)) & ~(uint64_t)(SSAN_LEAF_BYTES - 1);
-    struct ssan_event event = {.kind = SSAN_EV_set_leaf};
-    for (; at < end; at++) {
-        if (segment->bits[at >> 5] >> (at & 31) & 1) {
-            uint64_t byte = segment->base + (at << teller->unit) - block;
-            words[byte / 64] |= (teller->unit ? UINT64_C(15) : UINT64_C(1)) << (byte % 64);
+    while (at < end) {
+        at = repeat_last(teller, segment, at, end);
+        uint64_t stop = end - at < LOOK_UNITS ? end : at + LOOK_UNITS;
+        if (!add_intervals(teller, segment, at, stop, limit)) {
+            return false;
         }
+        at = stop;
     }
-    event.set_leaf = (struct ssan_ev_set_leaf){
-        teller->out->op,         (enum ssan_access)PATCH_KIND_ACCESS(teller->kind),
-        SSAN_set_sureness_EXACT, teller->site,
-        1u << teller->unit,      block,
-        {words, SSAN_LEAF_WORDS}};
+    return true;
+}
+
+/* Writes the leaves that wait. */
+static void flush_leaves(struct teller *teller)
+{
+    struct ssan_event event = {.kind = SSAN_EV_set_leaf};
+    if (teller->leaf_words == 0) {
+        return;
+    }
+    event.set_leaf = (struct ssan_ev_set_leaf){teller->out->op,
+                                               (enum ssan_access)PATCH_KIND_ACCESS(teller->kind),
+                                               SSAN_set_sureness_EXACT,
+                                               teller->site,
+                                               1u << teller->unit,
+                                               teller->leaf_address,
+                                               teller->unit,
+                                               {teller->leaves, teller->leaf_words}};
     ssan_put(teller->out->sink, &event);
+    teller->leaf_words = 0;
+}
+
+/* Bits [at, end) of a segment, within one block of SSAN_LEAF_BYTES, as a leaf behind those that
+ * wait. */
+static void add_leaf_block(struct teller *teller, const struct segment *segment, uint64_t at,
+                           uint64_t end)
+{
+    uint32_t words = SSAN_LEAF_WORDS >> teller->unit;
+    uint64_t first = at / (words * UINT64_C(64)) * (words * UINT64_C(64));
+    uint64_t address = segment->base + (first << teller->unit);
+    if (teller->leaf_words + words > LEAVES_WORDS ||
+        address != teller->leaf_address + ((uint64_t)teller->leaf_words * 64 << teller->unit)) {
+        flush_leaves(teller);
+    }
+    if (teller->leaf_words == 0) {
+        teller->leaf_address = address;
+    }
+    uint64_t *leaf = &teller->leaves[teller->leaf_words];
+    memcpy(leaf, segment->bits + first / 32, words * sizeof *leaf);
+    for (uint64_t i = 0, word = at - first; i < word / 64; i++) {
+        leaf[i] = 0;
+    }
+    leaf[(at - first) / 64] &= UINT64_MAX << ((at - first) % 64);
+    for (uint64_t i = (end - first + 63) / 64; i < words; i++) {
+        leaf[i] = 0;
+    }
+    if (end % 64) {
+        leaf[(end - first) / 64] &= ~(UINT64_MAX << (end % 64));
+    }
+    teller->leaf_words += words;
+    teller->runs_from = address + SSAN_LEAF_BYTES;
 }
 
 /* The first unit whose first byte is not below `address`. */
@@ -199,19 +304,20 @@ static void tell_block(struct teller *teller, const struct segment *segment, uin
                        uint64_t end)
 {
     struct ssan_run last;
-    if (teller->run_count + RUNS_A_BLOCK + 1 > RUNS) {
+    const uint32_t most = (SSAN_LEAF_BYTES >> teller->unit) / 8 / sizeof last;
+    if (teller->run_count + most + 1 > RUNS) {
         flush_runs(teller);
     }
     uint32_t count = teller->run_count;
     if (count) {
         last = teller->runs[count - 1];
     }
-    if (!add_bits(teller, segment, at, end, RUNS_A_BLOCK)) {
+    if (!add_bits(teller, segment, at, end, count + most)) {
         teller->run_count = count;
         if (count) {
             teller->runs[count - 1] = last;
         }
-        tell_bitmap(teller, segment, at, end);
+        add_leaf_block(teller, segment, at, end);
     }
 }
 
@@ -231,6 +337,8 @@ static void end_group(struct teller *teller)
         each_block(teller, &teller->segments[i], tell_block);
     }
     flush_runs(teller);
+    flush_leaves(teller);
+    teller->runs_from = 0;
     teller->segment_count = 0;
 }
 
@@ -274,6 +382,9 @@ void observe_leaves_tell(const struct observe_leaves *out, const struct observe_
     teller.kind = 0;
     teller.segment_count = 0;
     teller.run_count = 0;
+    teller.runs_from = 0;
+    teller.leaf_words = 0;
+    teller.leaf_address = 0;
     teller.block_begin = teller.block_end = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t kind = leaves[i].what & 7;

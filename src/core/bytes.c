@@ -195,6 +195,19 @@ bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, u
     return true;
 }
 
+bool bytes_add_leaves(struct bytes *set, const struct ssan_ev_set_leaf *event, uint32_t site,
+                      uint32_t width)
+{
+    uint64_t room[LEAF_WORDS];
+    for (uint32_t i = 0, count = ssan_leaf_count(event); i < count; i++) {
+        if (!bytes_add_leaf(set, event->address + i * (uint64_t)LEAF_BYTES,
+                            ssan_leaf_bits(event, i, room), site, width)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int by_line(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;

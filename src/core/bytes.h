@@ -95,6 +95,9 @@ static inline bool bytes_add_run(struct bytes *set, uint64_t address, uint64_t l
 /* `bits`: LEAF_WORDS words, copied; `address` a multiple of LEAF_BYTES. */
 bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
                     uint32_t width);
+/* All leaves of an event. */
+bool bytes_add_leaves(struct bytes *set, const struct ssan_ev_set_leaf *event, uint32_t site,
+                      uint32_t width);
 bool bytes_seal_slow(struct bytes *set);
 
 /* Sorts, joins touching runs of a line, packs crowded leaves into bitmaps and neighbouring short

@@ -131,6 +131,22 @@ static bool touch(struct detail *detail, const struct history *history, uint64_t
     return VEC_PUSH(&detail->touched, key);
 }
 
+/* The first byte of each leaf. */
+static bool touch_leaves(struct detail *detail, const struct history *history,
+                         const struct ssan_ev_set_leaf *set)
+{
+    const uint32_t words = SSAN_LEAF_WORDS >> set->unit_log2;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < set->bits.count; i++) {
+        if (set->bits.ptr[i] != 0) {
+            const uint64_t bit = 64 * (uint64_t)i + (unsigned)__builtin_ctzll(set->bits.ptr[i]);
+            ok = touch(detail, history, set->address + (bit << set->unit_log2));
+            i |= words - 1; /* the leaf's last */
+        }
+    }
+    return ok;
+}
+
 static bool take_op(struct details *details, const struct history *history,
                     const struct ssan_ev_op *ev)
 {
@@ -158,13 +174,7 @@ static bool take_set(struct details *details, const struct history *history,
 {
     if (event->kind == SSAN_EV_set_leaf) {
         struct detail *detail = detail_of(details, history, event->set_leaf.op);
-        for (uint32_t i = 0; detail && i < event->set_leaf.bits.count; i++) {
-            if (event->set_leaf.bits.ptr[i] != 0) {
-                const unsigned bit = (unsigned)__builtin_ctzll(event->set_leaf.bits.ptr[i]);
-                return touch(detail, history, event->set_leaf.address + 64 * (uint64_t)i + bit);
-            }
-        }
-        return true;
+        return !detail || touch_leaves(detail, history, &event->set_leaf);
     }
     struct detail *detail = detail_of(details, history, event->set.op);
     bool ok = true;

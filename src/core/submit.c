@@ -315,8 +315,7 @@ enum ssan_status on_set(struct engine *engine, const struct ssan_ev_set *event,
 enum ssan_status on_set_leaf(struct engine *engine, const struct ssan_ev_set_leaf *event,
                              struct ssan_error *err)
 {
-    if (event->bits.count != LEAF_WORDS || event->address % LEAF_BYTES != 0 ||
-        event->address > UINT64_MAX - 2 * LEAF_BYTES) {
+    if (ssan_leaf_count(event) == 0) {
         return engine_refuse(engine, err, "sane leaf of operation", event->op);
     }
     bool open = false;
@@ -325,12 +324,8 @@ enum ssan_status on_set_leaf(struct engine *engine, const struct ssan_ev_set_lea
         return engine_refuse(engine, err, "open operation", event->op);
     }
     engine->totals.accesses++;
-    return bytes &&
-                   bytes_add_leaf(bytes, event->address, event->bits.ptr, event->site,
-                                  event->width) &&
-                   tidy(bytes)
-               ? SSAN_OK
-               : engine_no_memory(engine, err);
+    bool fits = bytes && bytes_add_leaves(bytes, event, event->site, event->width) && tidy(bytes);
+    return fits ? SSAN_OK : engine_no_memory(engine, err);
 }
 
 enum ssan_status on_op_closed(struct engine *engine, uint64_t op, struct ssan_error *err)

@@ -86,9 +86,11 @@ static bool take(struct facts *facts, const struct ssan_event *event)
     case SSAN_EV_set:
         return on_set(facts, &event->set);
     case SSAN_EV_set_leaf:
-        return event->set_leaf.address > UINT64_MAX - LEAF_BYTES ||
+        return ssan_leaf_count(&event->set_leaf) == 0 ||
                add_width(facts, event->set_leaf.op, event->set_leaf.address,
-                         event->set_leaf.address + LEAF_BYTES, event->set_leaf.width);
+                         event->set_leaf.address +
+                             ssan_leaf_count(&event->set_leaf) * (uint64_t)LEAF_BYTES,
+                         event->set_leaf.width);
     default:
         return true;
     }

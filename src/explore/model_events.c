@@ -119,9 +119,7 @@ static bool on_set(struct model *model, const struct ssan_ev_set *set)
 static bool on_leaf(struct model *model, const struct ssan_ev_set_leaf *leaf)
 {
     struct model_item *item = item_of(model, leaf->op);
-    bool sane = item && leaf->bits.count == LEAF_WORDS && leaf->address % LEAF_BYTES == 0 &&
-                leaf->address <= UINT64_MAX - 2 * LEAF_BYTES;
-    return !sane || bytes_add_leaf(&item->ways[leaf->access], leaf->address, leaf->bits.ptr, 0, 0);
+    return !item || bytes_add_leaves(&item->ways[leaf->access], leaf, 0, 0);
 }
 
 static bool on_host_access(struct reading *reading, const struct ssan_ev_host_access *access)

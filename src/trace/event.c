@@ -94,6 +94,39 @@ bool ssan_run_end(const struct ssan_run *run, uint64_t *end)
            !__builtin_add_overflow(span, run->address, end);
 }
 
+uint32_t ssan_leaf_count(const struct ssan_ev_set_leaf *set)
+{
+    uint32_t words = SSAN_LEAF_WORDS >> (set->unit_log2 & 3u), count = set->bits.count / words;
+    uint64_t end;
+    bool is_sane = (set->unit_log2 == 0 || set->unit_log2 == 2) && set->bits.count % words == 0 &&
+                   set->address % SSAN_LEAF_BYTES == 0 &&
+                   !__builtin_add_overflow(set->address, (uint64_t)count * SSAN_LEAF_BYTES, &end);
+    return is_sane ? count : 0;
+}
+
+/* Each of 16 bits four times. */
+static uint64_t spread(uint64_t bits)
+{
+    bits = (bits | bits << 24) & UINT64_C(0x000000ff000000ff);
+    bits = (bits | bits << 12) & UINT64_C(0x000f000f000f000f);
+    bits = (bits | bits << 6) & UINT64_C(0x0303030303030303);
+    bits = (bits | bits << 3) & UINT64_C(0x1111111111111111);
+    return bits * 15;
+}
+
+const uint64_t *ssan_leaf_bits(const struct ssan_ev_set_leaf *set, uint32_t i,
+                               uint64_t room[SSAN_LEAF_WORDS])
+{
+    if (set->unit_log2 == 0) {
+        return set->bits.ptr + (size_t)i * SSAN_LEAF_WORDS;
+    }
+    const uint64_t *from = set->bits.ptr + (size_t)i * (SSAN_LEAF_WORDS / 4);
+    for (uint32_t k = 0; k < SSAN_LEAF_WORDS; k++) {
+        room[k] = spread(from[k / 4] >> (k % 4 * 16) & 0xffff);
+    }
+    return room;
+}
+
 struct ssan_str ssan_str(const char *text)
 {
     return (struct ssan_str){text, text ? (uint32_t)strlen(text) : 0};

@@ -28,7 +28,7 @@ struct ssan_runs {
     uint32_t count;
 };
 
-/* What one set_leaf holds: a bit for each byte of an aligned leaf. */
+/* A leaf of a set_leaf, with a bit for each of its bytes. */
 #define SSAN_LEAF_BYTES 4096u
 #define SSAN_LEAF_WORDS (SSAN_LEAF_BYTES / 64u)
 
@@ -120,6 +120,13 @@ int ssan_enum_find(enum ssan_enum_table table, const char *word, size_t length);
 /* Where the last piece of a run ends. False for one that no producer makes: without bytes, with
  * pieces that overlap, or leaving the address space. */
 bool ssan_run_end(const struct ssan_run *run, uint64_t *end);
+
+/* How many leaves a set_leaf holds; 0 for one that no producer makes: of another unit, with a part
+ * of a leaf, at an odd address, or leaving the address space. */
+uint32_t ssan_leaf_count(const struct ssan_ev_set_leaf *set);
+/* Leaf `i` of them with a bit for each byte: points into the event, or to `room`. */
+const uint64_t *ssan_leaf_bits(const struct ssan_ev_set_leaf *set, uint32_t i,
+                               uint64_t room[SSAN_LEAF_WORDS]);
 
 /* A string literal or NUL-terminated text as a field. */
 struct ssan_str ssan_str(const char *text);

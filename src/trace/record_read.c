@@ -148,6 +148,24 @@ static const char *check_range(uint64_t address, uint64_t size)
     return address + size < address ? "the range leaves the address space" : NULL;
 }
 
+static const char *check_leaf(const struct ssan_ev_set_leaf *set, const char **field)
+{
+    if (set->unit_log2 != 0 && set->unit_log2 != 2) {
+        *field = "unit_log2";
+        return "a bit of a leaf is 1 byte (0) or 4 (2)";
+    }
+    uint32_t words = SSAN_LEAF_WORDS >> set->unit_log2;
+    if (set->bits.count == 0 || set->bits.count % words) {
+        *field = "bits";
+        return set->unit_log2 ? "a leaf has 16 words of this unit" : "a leaf has 64 words";
+    }
+    *field = "address";
+    if (set->address % SSAN_LEAF_BYTES) {
+        return "a leaf begins at a multiple of 4096";
+    }
+    return ssan_leaf_count(set) ? NULL : "the leaves leave the address space";
+}
+
 bool record_check(const struct ssan_event *event, struct record_fault *fault)
 {
     const char *field = "size", *what = NULL;
@@ -157,13 +175,7 @@ bool record_check(const struct ssan_event *event, struct record_fault *fault)
         what = check_runs(event->set.runs);
         break;
     case SSAN_EV_set_leaf:
-        field = "bits";
-        if (event->set_leaf.bits.count != SSAN_LEAF_WORDS) {
-            what = "a leaf has 64 words";
-        } else if (event->set_leaf.address % SSAN_LEAF_BYTES) {
-            field = "address";
-            what = "a leaf begins at a multiple of 4096";
-        }
+        what = check_leaf(&event->set_leaf, &field);
         break;
     case SSAN_EV_alloc:
         what = check_range(event->alloc.address, event->alloc.size);

@@ -118,7 +118,7 @@ void emit_leaf(uint64_t op, enum ssan_access access, uint32_t site, uint32_t wid
 {
     struct ssan_event event = {.kind = SSAN_EV_set_leaf};
     event.set_leaf = (struct ssan_ev_set_leaf){
-        op, access, SSAN_set_sureness_EXACT, site, width, address, {bits, 64}};
+        op, access, SSAN_set_sureness_EXACT, site, width, address, 0, {bits, 64}};
     emit_put(&event);
 }
 

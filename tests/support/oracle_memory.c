@@ -175,8 +175,8 @@ bool oracle_on_set_leaf(struct oracle *oracle, const struct ssan_ev_set_leaf *se
     struct oracle_access like = op_access(oracle, op, set->access, set->sureness);
     for (uint64_t bit = 0; bit < (uint64_t)set->bits.count * 64; bit++) {
         if ((set->bits.ptr[bit / 64] >> (bit % 64)) & 1) {
-            uint64_t at = set->address + bit;
-            add_bytes(oracle, like, at, at + 1, op->position);
+            uint64_t at = set->address + (bit << set->unit_log2);
+            add_bytes(oracle, like, at, at + (UINT64_C(1) << set->unit_log2), op->position);
         }
     }
     return true;

@@ -54,6 +54,7 @@ static void hold_leaf(struct random_state *state, struct ssan_ev_set set, uint64
     words[0] = rng_next(state->rng) & rng_next(state->rng) & UINT64_C(0x0000ffff0000ffff);
     words[0] |= chance(state, 30) ? UINT64_C(0xf0) : UINT64_C(0xf);
     words[pick(state, 64)] |= 1;
+    uint32_t unit_log2 = chance(state, 30) ? 2 : 0;
     struct ssan_event event = {.kind = SSAN_EV_set_leaf};
     event.set_leaf = (struct ssan_ev_set_leaf){
         .op = set.op,
@@ -62,7 +63,8 @@ static void hold_leaf(struct random_state *state, struct ssan_ev_set set, uint64
         .site = set.site,
         .width = set.width,
         .address = base + (chance(state, 20) ? 4096 : 0),
-        .bits = {words, 64},
+        .unit_log2 = unit_log2,
+        .bits = {words, unit_log2 && chance(state, 50) ? 16 : 64},
     };
     tape_put(&state->held, &event);
 }

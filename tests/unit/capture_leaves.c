@@ -32,7 +32,8 @@
 static struct {
     struct ssan_sink sink;
     unsigned char seen[BYTES], wanted[BYTES];
-    uint32_t sites[BYTES / 4]; /* of each unit, as told */
+    uint32_t sites[BYTES], wanted_sites[BYTES]; /* of each byte, as told; 0 where none is */
+    uint64_t runs, leaf_events, leaves;
     uint32_t groups;
     struct memory_block blocks[8];
     uint32_t block_count;
@@ -47,7 +48,7 @@ static void add(uint64_t address, uint64_t length, uint32_t site)
     for (uint64_t i = address - BASE; i < address - BASE + length; i++) {
         assert_int_equal(test.seen[i], 0);
         test.seen[i] = 1;
-        test.sites[i / 4] = site;
+        test.sites[i] = site;
     }
 }
 
@@ -55,6 +56,7 @@ static void on_event(struct ssan_sink *self, const struct ssan_event *event)
 {
     test.lost_stacks += event->kind == SSAN_EV_lost && event->lost.what == SSAN_loss_STACKS;
     if (event->kind == SSAN_EV_set) {
+        test.runs += event->set.runs.count;
         for (uint32_t i = 0; i < event->set.runs.count; i++) {
             const struct ssan_run *run = &event->set.runs.ptr[i];
             uint64_t end;
@@ -64,9 +66,15 @@ static void on_event(struct ssan_sink *self, const struct ssan_event *event)
             }
         }
     } else if (event->kind == SSAN_EV_set_leaf) {
-        for (uint32_t i = 0; i < SSAN_LEAF_BYTES; i++) {
-            if (event->set_leaf.bits.ptr[i / 64] >> (i % 64) & 1) {
-                add(event->set_leaf.address + i, 1, event->set_leaf.site);
+        const struct ssan_ev_set_leaf *set = &event->set_leaf;
+        uint64_t unit = UINT64_C(1) << set->unit_log2;
+        test.leaf_events++;
+        test.leaves += ssan_leaf_count(set);
+        assert_true(ssan_leaf_count(set) > 0);
+        assert_int_equal(unit, set->width);
+        for (uint64_t i = 0; i < (uint64_t)set->bits.count * 64; i++) {
+            if (set->bits.ptr[i / 64] >> (i % 64) & 1) {
+                add(set->address + i * unit, unit, set->site);
             }
         }
     } else if (event->kind == SSAN_EV_site && test.site_count < 15) {
@@ -97,7 +105,8 @@ static void add_blocks(struct rng *rng)
     uint64_t at = BASE;
     test.block_count = 0;
     while (test.block_count < 8) {
-        uint64_t size = 512 * (1 + rng_below(rng, 300));
+        uint64_t size =
+            rng_below(rng, 2) ? 512 * (1 + rng_below(rng, 300)) : 4 * (1 + rng_below(rng, 38400));
         at += 512 * rng_below(rng, 3);
         if (at + size > BASE + BYTES) {
             break;
@@ -118,7 +127,13 @@ static void remove_blocks(void)
     }
 }
 
-static void set_bits(struct rng *rng, uint32_t *bits, uint64_t first_byte)
+static void set_bit(uint32_t *bits, uint64_t at, uint64_t first_byte, uint64_t unit)
+{
+    bits[at / 32] |= 1u << (at % 32);
+    memset(&test.wanted[first_byte + unit * at], 1, unit);
+}
+
+static void set_bits(struct rng *rng, uint32_t *bits, uint64_t first_byte, uint64_t unit)
 {
     uint64_t count = UINT64_C(65536), at = rng_below(rng, 3) ? 0 : rng_below(rng, count);
     uint64_t stride = 1 + (rng_below(rng, 3) ? 0 : rng_below(rng, 40));
@@ -126,8 +141,34 @@ static void set_bits(struct rng *rng, uint32_t *bits, uint64_t first_byte)
     uint64_t end = rng_below(rng, 2) ? count : at + rng_below(rng, count - at + 1);
     for (; at < end; at += stride) {
         if (often == 1 || rng_below(rng, often) == 0) {
-            bits[at / 32] |= 1u << (at % 32);
-            memset(&test.wanted[first_byte + 4 * at], 1, 4);
+            set_bit(bits, at, first_byte, unit);
+        }
+    }
+}
+
+/* The same over and over: one bit, and sometimes many of a part behind it. */
+static void repeat_bits(struct rng *rng, uint32_t *bits, uint64_t first_byte, uint64_t unit)
+{
+    uint64_t period = 2 + rng_below(rng, rng_below(rng, 2) ? 64 : 16384), seed = rng_next(rng);
+    uint64_t from = rng_below(rng, period), length = rng_below(rng, 2) * rng_below(rng, period);
+    for (uint64_t at = 0; at < 65536; at += period) {
+        struct rng same = {seed};
+        set_bit(bits, at, first_byte, unit);
+        for (uint64_t i = at + from; i < at + from + length && i < at + period; i++) {
+            if (rng_below(&same, 2) && i < 65536) {
+                set_bit(bits, i, first_byte, unit);
+            }
+        }
+    }
+}
+
+static void want_sites(void)
+{
+    memset(test.wanted_sites, 0, sizeof test.wanted_sites);
+    for (uint32_t i = 0; i < test.block_count; i++) {
+        const struct memory_block *block = &test.blocks[i];
+        for (uint64_t k = block->address - BASE; k < block->address + block->size - BASE; k++) {
+            test.wanted_sites[k] = test.wanted[k] ? i + 1 : 0;
         }
     }
 }
@@ -137,7 +178,9 @@ static void bits_are_told(void **state)
     static uint32_t pages[PAGES][PATCH_PAGE_WORDS];
     struct rng rng = {17};
     test.sink.put = on_event;
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < 600; round++) {
+        uint32_t is_small = round % 2;
+        unsigned shift = PATCH_LEAF_BYTES(is_small);
         struct observe_leaf leaves[PAGES];
         struct observe_leaves out = {&test.sink, 1, find_site, NULL};
         memset(pages, 0, sizeof pages);
@@ -146,25 +189,37 @@ static void bits_are_told(void **state)
         memset(test.sites, 0, sizeof test.sites);
         add_blocks(&rng);
         for (unsigned i = 0; i < PAGES; i++) {
-            leaves[i].what = ((BASE >> 18) + i) << 3 | PATCH_KIND(1u, 0u);
+            leaves[i].what = ((BASE >> shift) + i) << 3 | PATCH_KIND(1u, is_small);
             leaves[i].bits = pages[i];
-            set_bits(&rng, pages[i], i * (UINT64_C(256) << 10));
+            void (*set)(struct rng *, uint32_t *, uint64_t, uint64_t) =
+                rng_below(&rng, 2) ? set_bits : repeat_bits;
+            set(&rng, pages[i], (uint64_t)i << shift, UINT64_C(1) << PATCH_UNIT(is_small));
         }
         observe_leaves_tell(&out, leaves, PAGES);
         assert_memory_equal(test.seen, test.wanted, BYTES);
-        for (uint64_t i = 0; i < BYTES / 4; i++) {
-            uint32_t site = 0;
-            for (uint32_t k = 0; k < test.block_count; k++) {
-                const struct memory_block *block = &test.blocks[k];
-                if (BASE + 4 * i >= block->address && BASE + 4 * i < block->address + block->size) {
-                    site = k + 1;
-                }
-            }
-            assert_int_equal(test.sites[i], test.seen[4 * i] ? site : 0);
-        }
+        want_sites();
+        assert_memory_equal(test.sites, test.wanted_sites, sizeof test.sites);
         remove_blocks();
     }
     assert_true(test.groups > 300);
+}
+
+/* What takes most space: words at random, as a gather leaves them, are a bit each. */
+static void crowded_words_go_together(void **state)
+{
+    static uint32_t page[PATCH_PAGE_WORDS];
+    struct rng rng = {18};
+    struct observe_leaf leaf = {(BASE >> 18) << 3 | PATCH_KIND(0u, 0u), page};
+    struct observe_leaves out = {&test.sink, 1, find_site, NULL};
+    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i++) {
+        page[i] = (uint32_t)rng_next(&rng);
+    }
+    memset(test.seen, 0, sizeof test.seen);
+    test.runs = test.leaves = test.leaf_events = test.block_count = 0;
+    observe_leaves_tell(&out, &leaf, 1);
+    assert_int_equal(test.runs, 0);
+    assert_int_equal(test.leaves, 64);
+    assert_int_equal(test.leaf_events, 1);
 }
 
 /* What another thread does in a callback, with locks of the driver that we may be waiting for. */
@@ -285,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_told),
+        cmocka_unit_test(crowded_words_go_together),
         cmocka_unit_test(candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,10 +115,11 @@ static void on_event(struct ssan_sink *self, const struct ssan_event *event)
     } else if (event->kind == SSAN_EV_set_leaf) {
         test.leaves++;
         assert_int_equal(event->set_leaf.address % SSAN_LEAF_BYTES, 0);
-        for (uint32_t i = 0; i < SSAN_LEAF_BYTES; i++) {
+        uint32_t unit = 1u << event->set_leaf.unit_log2;
+        for (uint32_t i = 0; i < event->set_leaf.bits.count * 64; i++) {
             if (event->set_leaf.bits.ptr[i / 64] >> (i % 64) & 1) {
                 add(event->set_leaf.op, event->set_leaf.access, event->set_leaf.width,
-                    event->set_leaf.address + i, 1);
+                    event->set_leaf.address + (uint64_t)i * unit, unit);
             }
         }
     } else if (event->kind == SSAN_EV_op_closed) {

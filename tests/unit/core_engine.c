@@ -122,6 +122,29 @@ static void test_neighbouring_bytes(void **state)
     check_bytes(run(1), 192, 193);
 }
 
+/* The second of two leaves with a bit for each word. */
+static void test_leaves_of_words(void **state)
+{
+    (void)state;
+    static uint64_t bits[2][32];
+    uint32_t s = t_blocking(&t), u = t_blocking(&t);
+    t_alloc(&t, SSAN_memory_DEVICE, D, MIB);
+    for (int i = 0; i < 2; i++) {
+        memset(bits[i], i ? 0xaa : 0x55, sizeof bits[i]);
+        uint64_t op = t_op(&t, i ? u : s, SSAN_op_kind_KERNEL);
+        t_put(&t, (struct ssan_event){.kind = SSAN_EV_set_leaf,
+                                      .set_leaf = {.op = op,
+                                                   .access = WRITE,
+                                                   .address = D,
+                                                   .unit_log2 = 2,
+                                                   .bits = {.ptr = bits[i], .count = 32}}});
+        t_close(&t, op);
+    }
+    run(0);
+    bits[1][20] |= UINT64_C(1) << 34; /* the 1314th word */
+    check_bytes(run(1), 5256, 5260);
+}
+
 static void test_device_lines(void **state)
 {
     (void)state;
@@ -569,6 +592,7 @@ int main(void)
         TEST(one_element),
         TEST(even_and_odd),
         TEST(neighbouring_bytes),
+        TEST(leaves_of_words),
         TEST(device_lines),
         TEST(footprint),
         TEST(possible),

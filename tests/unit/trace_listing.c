@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define WORDS_16 "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+
 /* Reads `text` behind the first line and prints it again; NULL with *err on an error. The caller
  * frees. */
 static char *read_back(const char *text, struct ssan_error *err)
@@ -133,6 +135,14 @@ static void mistakes_are_named(void **state)
         {"set runs=[0x1+4*0x8000000000000000x3]\n", "`runs`: a run that leaves", 2},
         {"set runs=[0xffffffffffffffff+1]\n", "`runs`: a run that leaves", 2},
         {"set_leaf bits=[1]\n", "`bits`: a leaf has 64 words", 2},
+        {"set_leaf\n", "`bits`: a leaf has 64 words", 2},
+        {"set_leaf unit_log2=2 bits=[1]\n", "`bits`: a leaf has 16 words of this unit", 2},
+        {"set_leaf unit_log2=1 bits=[1]\n", "`unit_log2`: a bit of a leaf is 1 byte (0) or 4 (2)",
+         2},
+        {"set_leaf unit_log2=2 address=4 bits=[" WORDS_16 "]\n", "`address`: a leaf begins at a",
+         2},
+        {"set_leaf unit_log2=2 address=0xffffffffffffe000 bits=[" WORDS_16 ", " WORDS_16 "]\n",
+         "`address`: the leaves leave the address space", 2},
         {"alloc address=0xffffffffffffff00 size=257\n", "`size`: the range leaves", 2},
         {"free site=1 at=\"a:1\"\n", "`at`: an event has either `site` or `at`", 2},
         {"free at=\"\"\n", "`at`: FILE:LINE was expected", 2},

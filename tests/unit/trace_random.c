@@ -85,7 +85,10 @@ static void make_valid(struct ssan_event *event, struct rng *rng)
         event->host_access.address >>= 1;
         event->host_access.size >>= 1;
     } else if (event->kind == SSAN_EV_set_leaf) {
-        event->set_leaf.address = rng_next(rng) & ~UINT64_C(4095);
+        event->set_leaf.address = rng_next(rng) >> 1 & ~UINT64_C(4095);
+        event->set_leaf.unit_log2 = rng_below(rng, 2) ? 2 : 0;
+        event->set_leaf.bits.count =
+            event->set_leaf.unit_log2 ? 16 * (1 + (uint32_t)rng_below(rng, 4)) : 64;
     }
 }
 
