@@ -158,7 +158,8 @@ static struct ssan_event line_event(uint32_t site, uint32_t depth, const struct 
 struct unfolding {
     struct sites *sites;
     struct launch_stub stub;
-    bool ended; /* at main, a thread's begin, or what `give` said */
+    const char *callee; /* the function of the frame before; NULL: unknown */
+    bool ended;         /* at main, a thread's begin, or what `give` said */
     bool (*give)(void *self, const struct symbol_frame *frame);
     void *self;
 };
@@ -179,6 +180,10 @@ static void unfold_address(struct unfolding *unfolding, uint64_t address)
         if (!told && is_start_code(frames[i].function)) {
             unfolding->ended = true;
         } else if (told || !launch_stub_hides(&unfolding->stub, &frames[i])) {
+            if (!told && unfolding->callee) {
+                symbols_find_members(sites->symbols, &frames[i], unfolding->callee);
+            }
+            unfolding->callee = told ? NULL : frames[i].function;
             unfolding->ended =
                 !unfolding->give(unfolding->self, &frames[i]) ||
                 (!told && frames[i].function && strcmp(frames[i].function, "main") == 0);

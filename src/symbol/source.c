@@ -374,6 +374,13 @@ struct source_cache *source_create(void)
     return mem_zalloc(1, sizeof(struct source_cache));
 }
 
+const char *source_text(struct source_cache *cache, const char *path, size_t *length)
+{
+    const struct source_file *file = find_file(cache, path);
+    *length = file && file->text ? file->length : 0;
+    return file ? file->text : NULL;
+}
+
 const char *source_statement(struct source_cache *cache, const char *path, uint32_t line,
                              uint32_t column)
 {

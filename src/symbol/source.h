@@ -19,7 +19,11 @@ struct source_cache *source_create(void); /* NULL when out of memory */
 const char *source_statement(struct source_cache *cache, const char *path, uint32_t line,
                              uint32_t column);
 
-/* The same on a text in memory, for tests: into `out` of SOURCE_MAX_BYTES + 1; returns its length.
+/* The text of the file, `*length` bytes; NULL when it can't be read. Valid until destroy. */
+const char *source_text(struct source_cache *cache, const char *path, size_t *length);
+
+/* source_statement on a text in memory, for tests: into `out` of SOURCE_MAX_BYTES + 1; returns its
+ * length.
  */
 size_t source_join(const char *text, size_t length, uint32_t line, uint32_t column, char *out);
 

@@ -5,6 +5,7 @@
 #include "symbol/symbols.h"
 
 #include "symbol/cubin.h"
+#include "symbol/members.h"
 #include "symbol/object.h"
 #include "symbol/source.h"
 
@@ -133,6 +134,7 @@ static void fill(struct symbols *symbols, struct symbol_frame *frame,
         char *clean = arena_strdup(&symbols->arena, from->file);
         if (clean) {
             drop_dots(clean);
+            frame->path = clean;
             frame->text = source_statement(symbols->sources, clean, from->line, from->column);
             frame->file = symbols_shorten(symbols, clean, strlen(clean), &length);
         }
@@ -231,6 +233,21 @@ size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_fr
         frames[i] = answer.frames[i];
     }
     return i;
+}
+
+void symbols_find_members(struct symbols *symbols, struct symbol_frame *frame, const char *callee)
+{
+    char members[SOURCE_MAX_BYTES + 1];
+    size_t length;
+    if (!frame->path || !frame->text || !frame->function ||
+        !members_are_meant(frame->function, frame->text, callee)) {
+        return;
+    }
+    const char *source = source_text(symbols->sources, frame->path, &length);
+    if (source && members_find(source, length, frame->function, callee, members, sizeof members)) {
+        const char *copy = arena_strdup(&symbols->arena, members);
+        frame->text = copy ? copy : frame->text;
+    }
 }
 
 void symbols_explain(const struct symbols *symbols, struct strbuf *out)

@@ -19,6 +19,7 @@ struct symbol_frame {
     const char *file;     /* relative to `directory` when below it; NULL: unknown */
     const char *function; /* without debug info "name+0x12", else "object+0x1234"; or NULL */
     const char *text;     /* the statement on that line; NULL: unknown */
+    const char *path;     /* of the file on this machine; NULL: unknown */
     const char *symbol;   /* the function's name as the linker knows it; NULL: unknown */
     uint32_t line;
     enum ssan_language language;
@@ -37,6 +38,10 @@ bool symbols_add_module(struct symbols *symbols, uint32_t id, const char *path,
  * `frames` holds `room` at least 16. An unknown module gives none. */
 size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_frame *frames,
                        size_t room);
+
+/* Puts the members that `frame` may initialise by a call of `callee` in the place of its text,
+ * where that is the head of a constructor (members.h). */
+void symbols_find_members(struct symbols *symbols, struct symbol_frame *frame, const char *callee);
 
 /* Whether the frame is one of device code: module << 48 | section << 32 | offset in it, of the
  * instruction itself. It has one frame at most. */

@@ -1,4 +1,5 @@
 /* Frames of this very program: lines, inlined calls, and what a changed or missing file gives. */
+#include "symbol/sites.h"
 #include "symbol/symbols.h"
 
 #include "base/strbuf.h"
@@ -15,6 +16,7 @@
 uint64_t seen;
 void look(void);
 void rewritten(void); /* symbol_rewritten.cudafe1.cpp */
+void members(void);   /* symbol_members.cpp */
 
 static char self[4096], build_id[64];
 
@@ -121,6 +123,30 @@ static void rewritten_by_nvcc(void **state)
     symbols_destroy(symbols);
 }
 
+static bool keep_text(void *text, const struct ssan_event *event)
+{
+    const struct ssan_str *told = &event->line.text;
+    if (event->line.depth == 1) {
+        snprintf(text, 256, "%.*s", (int)told->length, told->ptr);
+    }
+    return true;
+}
+
+/* gcc gives the calls of a default member initialiser the line of the class. */
+static void constructor_by_the_compiler(void **state)
+{
+    struct sites *sites = sites_create(SSAN_SOURCE_DIR);
+    const uint64_t frame = frame_in(members, 5);
+    struct ssan_event module = {.kind = SSAN_EV_module,
+                                .module = {5, 0, ssan_str(self), ssan_str(build_id)}};
+    struct ssan_event site = {.kind = SSAN_EV_site, .site = {1, {&frame, 1}}};
+    char text[256] = "";
+    assert_true(sites_take(sites, &module) && sites_take(sites, &site));
+    assert_true(sites_resolve(sites, keep_text, text));
+    assert_non_null(strstr(text, "int *second = give();"));
+    sites_destroy(sites);
+}
+
 /* Nothing is known but the object's name and the offset in it. */
 static void assert_bare(struct symbols *symbols, uint64_t frame)
 {
@@ -175,9 +201,8 @@ static void without_debug_info(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_and_inlined_calls),
-        cmocka_unit_test(rewritten_by_nvcc),
-        cmocka_unit_test(changed_missing_unknown),
+        cmocka_unit_test(lines_and_inlined_calls),     cmocka_unit_test(rewritten_by_nvcc),
+        cmocka_unit_test(constructor_by_the_compiler), cmocka_unit_test(changed_missing_unknown),
         cmocka_unit_test(without_debug_info),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

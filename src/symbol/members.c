@@ -1,0 +1,197 @@
+/* Finds the body of a class by its name, and its members by their `=`.
+ *
+ * Naive model: what a reader finds who looks for `struct X {`, then for `= callee(` in it. Of two
+ * classes of one name the first is taken. Cost: one walk over the file. */
+#include "symbol/members.h"
+
+#include "symbol/source.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct word {
+    const char *ptr;
+    size_t length;
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_same(struct word a, struct word b)
+{
+    return a.length > 0 && a.length == b.length && memcmp(a.ptr, b.ptr, a.length) == 0;
+}
+
+static bool is_called(struct word word, const char *name)
+{
+    return is_same(word, (struct word){name, strlen(name)});
+}
+
+static struct word word_at(const char *at, const char *end)
+{
+    struct word word = {at, 0};
+    while (at + word.length < end && is_word(at[word.length])) {
+        word.length++;
+    }
+    return word;
+}
+
+/* The last name in [begin, end) outside of template arguments; `before`: where the text before it
+ * ends. */
+static struct word last_name(const char *begin, const char *end, const char **before)
+{
+    int depth = 0;
+    while (end > begin && (end[-1] == '>' || depth > 0)) {
+        end--;
+        depth += *end == '>' ? 1 : *end == '<' ? -1 : 0;
+    }
+    const char *name = end;
+    while (name > begin && is_word(name[-1])) {
+        name--;
+    }
+    *before = name;
+    return (struct word){name, (size_t)(end - name)};
+}
+
+/* `X` of `ns::X<int>::X(...)`; empty when the function is no constructor. */
+static struct word class_of(const char *function)
+{
+    const struct word none = {NULL, 0};
+    const char *end = function + strcspn(function, "("), *before;
+    const struct word name = last_name(function, end, &before);
+    if (before < function + 2 || before[-1] != ':' || before[-2] != ':') {
+        return none;
+    }
+    return is_same(last_name(function, before - 2, &before), name) ? name : none;
+}
+
+/* Behind the comment, string or character that begins at `at`; `at` when none does. */
+static const char *behind_opaque(const char *at, const char *end)
+{
+    if (*at == '"' || *at == '\'') {
+        const char quote = *at;
+        for (at++; at < end && *at != quote; at++) {
+            at += *at == '\\' && at + 1 < end ? 1 : 0;
+        }
+        return at < end ? at + 1 : end;
+    }
+    if (*at != '/' || at + 1 == end || (at[1] != '/' && at[1] != '*')) {
+        return at;
+    }
+    const bool line = at[1] == '/';
+    for (at += 2; at < end; at++) {
+        if (line ? *at == '\n' : at[-1] == '*' && *at == '/') {
+            return at + 1;
+        }
+    }
+    return end;
+}
+
+/* Behind what has no meaning here or the word at `at`; sets *word (empty: none was there). */
+static const char *next(const char *at, const char *end, struct word *word)
+{
+    const char *behind = behind_opaque(at, end);
+    *word = behind == at ? word_at(at, end) : (struct word){at, 0};
+    return behind > at ? behind : word->length > 0 ? at + word->length : at;
+}
+
+/* Whether a call of `callee` stands in [at, end), behind a `=`. */
+static bool initialises(const char *at, const char *end, struct word callee)
+{
+    bool equals = false;
+    while (at < end) {
+        struct word word;
+        const char *behind = next(at, end, &word);
+        const bool calls = behind < end && (*behind == '(' || *behind == '<');
+        if (equals && calls && is_same(word, callee)) {
+            return true;
+        }
+        equals |= *at == '=';
+        at = behind > at ? behind : at + 1;
+    }
+    return false;
+}
+
+/* Behind the `{` that opens the class; NULL: none is there. */
+static const char *body_of(const char *at, const char *end, struct word class)
+{
+    bool key = false, named = false; /* behind `struct`, behind its name */
+    while (at < end) {
+        struct word word;
+        const char *behind = next(at, end, &word);
+        if (word.length > 0) {
+            named = named || (key && is_same(word, class));
+            key = is_called(word, "struct") || is_called(word, "class") || (key && !named);
+        } else if (behind == at && *at == '{' && named) {
+            return at + 1;
+        } else if (behind == at && strchr(";{}()=,>*&", *at)) {
+            named &= *at == ',' || *at == '>'; /* of bases */
+            key &= strchr("()", *at) != NULL;  /* alignas(...) */
+        }
+        at = behind > at ? behind : at + 1;
+    }
+    return NULL;
+}
+
+static size_t add_statement(const char *begin, const char *end, char *out, size_t used, size_t room)
+{
+    char text[SOURCE_MAX_BYTES + 1];
+    const size_t length = source_join(begin, (size_t)(end - begin), 1, 0, text);
+    if (length == 0 || used + length + 2 > room) {
+        return used;
+    }
+    if (used > 0) {
+        out[used++] = ' ';
+    }
+    memcpy(out + used, text, length + 1);
+    return used + length;
+}
+
+static struct word name_of(const char *function)
+{
+    const char *before;
+    return last_name(function, function + strcspn(function, "("), &before);
+}
+
+bool members_are_meant(const char *function, const char *text, const char *callee)
+{
+    const struct word class = class_of(function), called = name_of(callee);
+    const char *end = text + strlen(text);
+    bool head = strcmp(text, "{") == 0;
+    for (const char *at = text; at<end &&class.length> 0;) {
+        struct word word;
+        const char *behind = next(at, end, &word);
+        if (is_same(word, called)) {
+            return false;
+        }
+        head |= is_same(word, class);
+        at = behind > at ? behind : at + 1;
+    }
+    return head && class.length > 0;
+}
+
+size_t members_find(const char *source, size_t length, const char *function, const char *callee,
+                    char *out, size_t room)
+{
+    const char *end = source + length;
+    const char *at = body_of(source, end, class_of(function)), *begin = at;
+    const struct word called = name_of(callee);
+    size_t used = 0;
+    for (int depth = 0; at && at < end && depth >= 0;) {
+        struct word word;
+        const char *behind = next(at, end, &word);
+        if (behind == at) {
+            behind++;
+            depth += strchr("{(", *at) ? 1 : strchr("})", *at) ? -1 : 0;
+            if (depth == 0 && *at == ';' && initialises(begin, at, called)) {
+                used = add_statement(begin, behind, out, used, room);
+            }
+            begin = depth == 0 && strchr(";}", *at) ? behind : begin;
+        }
+        at = behind;
+    }
+    out[used] = '\0';
+    return used;
+}
