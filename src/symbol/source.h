@@ -22,9 +22,7 @@ const char *source_statement(struct source_cache *cache, const char *path, uint3
 /* The text of the file, `*length` bytes; NULL when it can't be read. Valid until destroy. */
 const char *source_text(struct source_cache *cache, const char *path, size_t *length);
 
-/* source_statement on a text in memory, for tests: into `out` of SOURCE_MAX_BYTES + 1; returns its
- * length.
- */
+/* source_statement on a text in memory: into `out` of SOURCE_MAX_BYTES + 1; returns its length. */
 size_t source_join(const char *text, size_t length, uint32_t line, uint32_t column, char *out);
 
 void source_destroy(struct source_cache *cache);

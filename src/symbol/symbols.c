@@ -10,6 +10,7 @@
 #include "symbol/source.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -42,7 +43,8 @@ struct symbols {
     size_t directory_length;
     struct source_cache *sources;
     VEC(struct module) modules;
-    struct map known; /* frame -> index into answers */
+    struct map members; /* hash of a constructor and what it calls -> text, 0: none */
+    struct map known;   /* frame -> index into answers */
     VEC(struct answer) answers;
 };
 
@@ -235,19 +237,34 @@ size_t symbols_resolve(struct symbols *symbols, uint64_t frame, struct symbol_fr
     return i;
 }
 
-void symbols_find_members(struct symbols *symbols, struct symbol_frame *frame, const char *callee)
+/* NULL: none, or out of memory. */
+static const char *read_members(struct symbols *symbols, const struct symbol_frame *frame,
+                                const char *callee)
 {
     char members[SOURCE_MAX_BYTES + 1];
     size_t length;
+    const char *source = source_text(symbols->sources, frame->path, &length);
+    return source && members_find(source, length, frame->function, callee, members, sizeof members)
+               ? arena_strdup(&symbols->arena, members)
+               : NULL;
+}
+
+void symbols_find_members(struct symbols *symbols, struct symbol_frame *frame, const char *callee)
+{
     if (!frame->path || !frame->text || !frame->function ||
         !members_are_meant(frame->function, frame->text, callee)) {
         return;
     }
-    const char *source = source_text(symbols->sources, frame->path, &length);
-    if (source && members_find(source, length, frame->function, callee, members, sizeof members)) {
-        const char *copy = arena_strdup(&symbols->arena, members);
-        frame->text = copy ? copy : frame->text;
+    uint64_t key = hash_bytes(0, frame->path, strlen(frame->path));
+    key = hash_bytes(key, frame->function, strlen(frame->function));
+    key = hash_bytes(key, callee, strlen(callee));
+    const uint64_t *known = map_find(&symbols->members, key);
+    const char *text =
+        known ? (const char *)(uintptr_t)*known : read_members(symbols, frame, callee);
+    if (!known) {
+        map_set(&symbols->members, key, (uint64_t)(uintptr_t)text);
     }
+    frame->text = text ? text : frame->text;
 }
 
 void symbols_explain(const struct symbols *symbols, struct strbuf *out)
@@ -281,6 +298,7 @@ void symbols_destroy(struct symbols *symbols)
     }
     VEC_FREE(&symbols->modules);
     VEC_FREE(&symbols->answers);
+    map_finish(&symbols->members);
     map_finish(&symbols->known);
     source_destroy(symbols->sources);
     mem_free(symbols->directory);
