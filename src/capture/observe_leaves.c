@@ -22,6 +22,7 @@ struct segment {
     const uint32_t *bits;
     uint64_t base; /* address of bit 0 */
     uint64_t begin, end;
+    bool is_full; /* it is a whole leaf, all bits of which are set */
 };
 
 struct teller {
@@ -300,6 +301,38 @@ static void note_parts(struct teller *teller, const struct segment *segment, uin
     }
 }
 
+/* All bits of a page are set. Most pages of kernels that go over whole arrays are such. */
+static bool is_full_page(const uint32_t *bits)
+{
+    uint64_t words[8];
+    for (uint32_t i = 0; i < PATCH_PAGE_WORDS; i += 16) {
+        memcpy(words, bits + i, sizeof words);
+        if ((words[0] & words[1] & words[2] & words[3] & words[4] & words[5] & words[6] &
+             words[7]) != UINT64_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void note_all(struct teller *teller, const struct segment *segment)
+{
+    uint32_t leaf =
+        (uint32_t)(segment->base >> teller->unit >> (PATCH_WORD_SHIFT + PATCH_LEAF_SHIFT));
+    for (uint32_t word = 0; word < PATCH_PAGE_WORDS; word += PATCH_PAGE_WORDS / 16) {
+        uint32_t parts = PATCH_PARTS(leaf, word);
+        teller->parts.rows[__builtin_ctz(parts)] |= (uint16_t)(parts >> 16);
+    }
+}
+
+static void tell_full(struct teller *teller, const struct segment *segment)
+{
+    if (teller->run_count + 1 >= RUNS) {
+        flush_runs(teller);
+    }
+    add_interval(teller, segment->base, segment->end - segment->base);
+}
+
 static void tell_block(struct teller *teller, const struct segment *segment, uint64_t at,
                        uint64_t end)
 {
@@ -326,7 +359,11 @@ static void end_group(struct teller *teller)
 {
     memset(&teller->parts, 0, sizeof teller->parts);
     for (size_t i = 0; i < teller->segment_count; i++) {
-        each_block(teller, &teller->segments[i], note_parts);
+        if (teller->segments[i].is_full) {
+            note_all(teller, &teller->segments[i]);
+        } else {
+            each_block(teller, &teller->segments[i], note_parts);
+        }
     }
     if (teller->segment_count) {
         const struct segment *last = &teller->segments[teller->segment_count - 1];
@@ -334,7 +371,11 @@ static void end_group(struct teller *teller)
                                               teller->segments[0].begin, last->end, &teller->parts);
     }
     for (size_t i = 0; i < teller->segment_count; i++) {
-        each_block(teller, &teller->segments[i], tell_block);
+        if (teller->segments[i].is_full) {
+            tell_full(teller, &teller->segments[i]);
+        } else {
+            each_block(teller, &teller->segments[i], tell_block);
+        }
     }
     flush_runs(teller);
     flush_leaves(teller);
@@ -369,7 +410,8 @@ static void add_leaf(struct teller *teller, const struct observe_leaf *leaf)
             find_block(teller, at);
         }
         uint64_t stop = teller->block_end < end ? teller->block_end : end;
-        teller->segments[teller->segment_count++] = (struct segment){leaf->bits, base, at, stop};
+        teller->segments[teller->segment_count++] = (struct segment){
+            leaf->bits, base, at, stop, stop - at == end - base && is_full_page(leaf->bits)};
         at = stop;
     }
 }

@@ -8,8 +8,8 @@
 #include "capture/observe_footprint.h"
 #include "capture/observe_pool.h"
 
-/* A launch of fewer threads gets none, the copy of its windows to the device would cost more; but for
- * a kernel that was seen to access more than a little. */
+/* A launch of fewer threads gets none, the copy of its windows to the device would cost more; but
+ * for a kernel that was seen to access more than a little. */
 #define WINDOWS_THREADS UINT64_C(32768)
 
 /* What a launch is thought to access: a window's worth of leaves each, sorted, apart. */
