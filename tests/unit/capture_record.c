@@ -193,7 +193,8 @@ static struct kernel random_kernel(struct rng *rng, uint64_t op, uint64_t user)
     for (unsigned i = 0; i < STEPS; i++) {
         struct step *step = &kernel.steps[i];
         static const uint32_t strides[] = {1, 1, 1, 2, 3, 5, 0};
-        step->pc = UINT64_C(0x7f00001000) + 16 * rng_below(rng, 2000);
+        step->pc =
+            UINT64_C(0x7f00001000) + 16 * (STEPS * rng_below(rng, 333) + i); /* each its own */
         step->size = 1u << rng_below(rng, 5);
         step->access = (uint32_t)rng_below(rng, 3);
         step->base = BASE + 16 * rng_below(rng, BYTES / 64);
