@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 4
+#define PATCH_VERSION 5
 
 /* The name of a patch, with the version; the same as text. */
 #define PATCH_JOIN(name, version) name##_v##version
@@ -89,6 +89,8 @@
 #define PATCH_BLOCK(word)       ((word) >> (PATCH_LEAF_SHIFT - 4u) & 15u)
 #define PATCH_PARTS(leaf, word) ((1u << PATCH_BLOCK(word)) | (0x10000u << ((leaf) >> 2 & 15u)))
 #define PATCH_PARTS_ALL         0xffffffffu
+/* log2 of the bytes of a block */
+#define PATCH_BLOCK_BYTES(is_small) (PATCH_LEAF_BYTES(is_small) - 4u)
 
 #define PATCH_SITES   256u
 #define PATCH_ENTRIES 512u

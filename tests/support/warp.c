@@ -4,11 +4,12 @@
 #include "base/rng.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 
 #define STACK_BYTES (64u << 10)
 
-enum state { READY, ACTIVE, EQUAL, ENDED };
+enum state { READY, ACTIVE, EQUAL, FIRST, ENDED };
 
 struct lane {
     ucontext_t context;
@@ -22,9 +23,22 @@ struct lane {
     uint64_t answer;
 };
 
+#define COPIES 1024u
+
+/* A level 1 cache: 16 bytes at each place, by their address. */
+struct cache {
+    struct copy {
+        uint64_t at; /* 0: none */
+        uint64_t words[2];
+    } copies[COPIES];
+};
+
 static struct {
     struct rng *rng;
+    bool is_kept_together;
     struct lane *lanes;
+    struct cache *caches;
+    uint64_t counts[WARP_CALLS][WARP_ATOMIC + 1];
     unsigned count, left;
     struct lane *current;
     ucontext_t scheduler;
@@ -51,6 +65,44 @@ void warp_call(unsigned call)
     machine.current->call = call;
 }
 
+void warp_keep_together(bool is_kept)
+{
+    machine.is_kept_together = is_kept;
+}
+
+static struct copy *copy_of(const void *at, enum warp_access access)
+{
+    machine.counts[machine.current->call % WARP_CALLS][access]++;
+    uint64_t number = (uintptr_t)at / 16;
+    return &machine.caches[machine.current->warp].copies[number % COPIES];
+}
+
+const void *warp_near(const void *at)
+{
+    struct copy *copy = copy_of(at, WARP_NEAR);
+    uint64_t offset = (uintptr_t)at % 16;
+    const uint64_t *words = (const void *)((uintptr_t)at - offset);
+    if (copy->at != (uintptr_t)words) {
+        copy->at = (uintptr_t)words;
+        copy->words[0] = __atomic_load_n(&words[0], __ATOMIC_ACQUIRE);
+        copy->words[1] = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
+    }
+    return (const char *)copy->words + offset;
+}
+
+void warp_far(const void *at, enum warp_access access)
+{
+    struct copy *copy = copy_of(at, access);
+    if (access != WARP_LOAD && copy->at == (uintptr_t)at / 16 * 16) {
+        copy->at = 0;
+    }
+}
+
+uint64_t warp_count(unsigned call, enum warp_access access)
+{
+    return machine.counts[call][access];
+}
+
 static uint64_t ask(enum state question, int place, uint32_t mask, uint64_t value)
 {
     struct lane *lane = machine.current;
@@ -69,6 +121,11 @@ uint32_t warp_active_at(int place)
 bool warp_all_equal_at(int place, uint32_t mask, uint64_t value)
 {
     return ask(EQUAL, place, mask, value) != 0;
+}
+
+uint64_t warp_from_first_at(int place, uint32_t mask, uint64_t value)
+{
+    return ask(FIRST, place, mask, value);
 }
 
 uint32_t warp_lane(void)
@@ -112,7 +169,7 @@ static bool try_answer(struct lane *warp, struct lane *lane)
 {
     uint32_t there = together(warp, lane);
     if (lane->state == ACTIVE) {
-        if (rng_below(machine.rng, 4) == 0) {
+        if (!machine.is_kept_together && rng_below(machine.rng, 4) == 0) {
             there &= (uint32_t)rng_next(machine.rng) | 1u << lane->number;
         }
         answer(warp, there, there);
@@ -120,6 +177,10 @@ static bool try_answer(struct lane *warp, struct lane *lane)
     }
     if ((there & lane->mask) != lane->mask) {
         return false;
+    }
+    if (lane->state == FIRST) {
+        answer(warp, lane->mask, warp[__builtin_ctz(lane->mask)].value);
+        return true;
     }
     bool result = true;
     for (unsigned i = 0; i < WARP_LANES; i++) {
@@ -173,6 +234,8 @@ void warp_run(struct rng *rng, unsigned warps,
     machine.self = self;
     machine.left = machine.count = warps * WARP_LANES;
     machine.lanes = calloc(machine.count, sizeof *machine.lanes);
+    machine.caches = calloc(warps, sizeof *machine.caches);
+    memset(machine.counts, 0, sizeof machine.counts);
     for (unsigned i = 0; i < machine.count; i++) {
         create_lane(i);
     }
@@ -183,4 +246,5 @@ void warp_run(struct rng *rng, unsigned warps,
         free(machine.lanes[i].stack);
     }
     free(machine.lanes);
+    free(machine.caches);
 }

@@ -19,6 +19,7 @@ ssan_thread_tests(OPTIONS report_signal_unsafe=0 TESTS capture_stack)
 ssan_test(capture_gate SOURCES capture_gate.c LINKS ssan_capture)
 
 ssan_test(capture_record SOURCES capture_record.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_capture)
+ssan_test(capture_lookup SOURCES capture_lookup.c ${CMAKE_SOURCE_DIR}/tests/support/warp.c LINKS ssan_base)
 
 ssan_test(capture_memory SOURCES capture_memory.c LINKS ssan_capture)
 ssan_test(capture_nvtx SOURCES capture_nvtx.c LINKS ssan_capture LABELS threads)

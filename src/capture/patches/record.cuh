@@ -5,7 +5,12 @@
  * the launch, or in a page that is claimed at first touch. From there on all are the same: lanes
  * whose bits are neighbours set them by whole words, lanes that share a word look at it first, all
  * others set theirs without a look and without an answer. Nothing here waits but for another lane that
- * is claiming the same page.
+ * is claiming the same page, and for the one that looks it up for all.
+ *
+ * What the level 1 cache holds may be old, and stays so until the processor writes there itself. So
+ * what is looked up only grows (cells, tags and pages are set once, bits are added): an old copy may
+ * lack something, it is never wrong. Who finds that it lacks what memory has writes the same there
+ * again, and the copy is gone. Atomics are for what memory lacks, else nearly none is made.
  *
  * Nothing here is a call: a function that calls saves registers at its entry, at every access. Lanes
  * that call together make the same access of one instruction. Warps come from warp.cuh, or from a
@@ -21,6 +26,7 @@ struct record_call {
     struct patch_launch *volatile launch;
     volatile uint64_t address;
     volatile uint32_t code, size;
+    volatile uint32_t group;       /* lanes that wait for this one's base; 0: each has its own */
     volatile uint32_t home, parts; /* of a cell: its offset in the record; what it is to hold */
     volatile uint32_t leaf, none;  /* of a page: what stands for it where there is none */
     volatile uint64_t key, base;   /* of what the cell is for; base 0: no window */
@@ -29,7 +35,7 @@ struct record_call {
 
 /* Where it lies, at an offset that no compiler knows: else it would go to registers. */
 struct record_room {
-    uint64_t a, b, c, d, e, f, g, h, i;
+    uint64_t a, b, c, d, e, f, g, h, i, j;
 };
 PATCH_ASSERT(sizeof(struct record_call) + 8 <= sizeof(struct record_room), "room");
 
@@ -69,7 +75,10 @@ DEVICE uint64_t find_window(struct record_call *call)
             const uint32_t code = call->code;
             call->key = (uint64_t)first << 32 | code;
             const uint32_t index = (uint32_t)(window - call->launch->windows);
-            or32(&flags_of(call)->touched[index], 1u << PATCH_CODE_KIND(code));
+            uint32_t *touched = &flags_of(call)->touched[index];
+            if (!(load_near32(touched) >> PATCH_CODE_KIND(code) & 1)) {
+                or32(touched, 1u << PATCH_CODE_KIND(code));
+            }
             return load_near64(&window->bases[PATCH_CODE_KIND(code) - 1]);
         }
     }
@@ -77,15 +86,21 @@ DEVICE uint64_t find_window(struct record_call *call)
 }
 
 /* The cell of the key, one of the sixteen around its home, set where there is none yet; NULL: no
- * room. */
-DEVICE uint64_t *find_cell(const struct record_call *call)
+ * room. `known`: what the level 1 cache has of the rest of it. */
+DEVICE uint64_t *find_cell(const struct record_call *call, uint64_t *known)
 {
     ROLLED
     for (uint32_t i = 0; i < 16 * PATCH_TRIES; i += 16) {
         uint64_t *cell = (uint64_t *)in_record(call->launch, call->home ^ i);
-        uint64_t seen = load64(cell);
+        uint64_t seen;
+        load_pair(cell, &seen, known);
         if (seen == 0) {
-            seen = swap_if64(cell, 0, call->key);
+            seen = load64(cell);
+            if (seen == 0) {
+                seen = swap_if64(cell, 0, call->key);
+            } else {
+                store64(cell, seen);
+            }
         }
         if (seen == 0 || seen == call->key) {
             return cell;
@@ -106,36 +121,20 @@ DEVICE uint64_t page_address(const struct record_call *call, uint32_t page)
 DEVICE uint32_t claim_page(const struct record_call *call)
 {
     struct patch_pool *pool = (struct patch_pool *)(uintptr_t)load_near64(&call->launch->pool);
-    uint64_t head = load64(&pool->head), seen;
+    uint64_t head = load64(&pool->head), seen, left;
     ROLLED
     do {
-        if (head >= load64(&pool->tail)) {
-            return call->none;
-        }
+        left = head < load64(&pool->tail);
         seen = head;
-        head = swap_if64(&pool->head, seen, seen + 1);
+        head = swap_if64(&pool->head, seen, seen + left);
     } while (head != seen);
+    if (!left) {
+        return call->none;
+    }
     struct patch_place *place = (struct patch_place *)(uintptr_t)load_near64(&call->launch->ring) +
                                 ((uint32_t)head & load_near32(&call->launch->ring_mask));
     const uint32_t page = load32(&place->page);
     store_pair(place, call->key, (uint64_t)page << 32 | load_near32(&call->launch->index));
-    return page;
-}
-
-/* The page that the cell names, claimed where there is none yet. Waits for another lane that claims
- * it. */
-DEVICE uint32_t page_in_cell(const struct record_call *call)
-{
-    uint32_t page;
-    ROLLED
-    while ((page = swap_if32((uint32_t *)(uintptr_t)call->cell, PATCH_PAGE_NONE, RECORD_BUSY)) ==
-           RECORD_BUSY) {
-        warp_pause();
-    }
-    if (page == PATCH_PAGE_NONE) {
-        page = claim_page(call);
-        store32((uint32_t *)(uintptr_t)call->cell, page);
-    }
     return page;
 }
 
@@ -144,72 +143,119 @@ DEVICE bool is_page(uint32_t page)
     return page + 1 > 1; /* neither none nor RECORD_BUSY */
 }
 
-DEVICE uint32_t span_tag(const struct record_call *call)
+/* The page that the cell names, claimed where there is none yet. Waits for another lane that claims
+ * it; who claims waits for nobody. A page stays, so that all may write it again. */
+DEVICE uint32_t page_in_cell(const struct record_call *call)
 {
-    return (call->leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(call->code);
+    uint32_t page = load32((const uint32_t *)(uintptr_t)call->cell);
+    if (page == PATCH_PAGE_NONE) {
+        page = swap_if32((uint32_t *)(uintptr_t)call->cell, PATCH_PAGE_NONE, RECORD_BUSY);
+        if (page == PATCH_PAGE_NONE) {
+            page = claim_page(call);
+            store32((uint32_t *)(uintptr_t)call->cell, page);
+        }
+    }
+    ROLLED
+    while (page == RECORD_BUSY) {
+        warp_pause();
+        page = load32((const uint32_t *)(uintptr_t)call->cell);
+    }
+    store32((uint32_t *)(uintptr_t)call->cell, page);
+    return page;
+}
+
+DEVICE uint32_t span_tag(uint32_t leaf, uint32_t code)
+{
+    return (leaf >> PATCH_SPAN_SHIFT) << 3 | PATCH_CODE_KIND(code);
 }
 
 /* The first place of a span in the record. */
 DEVICE uint32_t span_home(uint32_t tag) { return (tag * 0x9e3779b1u) >> 25; }
 
-/* The span of the leaf in the record, set where there is none yet; 0: no room. */
-DEVICE uint64_t *find_span(const struct record_call *call)
+/* The span of the leaf in the record, set where there is none yet; 0: no room. `known`: what the
+ * level 1 cache has of it. */
+DEVICE uint32_t *find_span(const struct record_call *call, uint32_t tag, uint64_t *known)
 {
-    const uint32_t tag = span_tag(call);
     uint32_t at = span_home(tag);
     ROLLED
     for (uint32_t left = PATCH_SPANS; left > 0; left--, at = (at + 1) % PATCH_SPANS) {
-        struct patch_span *span = &call->launch->spans[at];
-        uint32_t seen = load32(&span->tag);
+        uint32_t *span = &call->launch->spans[at].tag;
+        *known = load_near64((const uint64_t *)span);
+        uint32_t seen = (uint32_t)*known;
         if (seen == 0) {
-            seen = swap_if32(&span->tag, 0, tag);
+            seen = load32(span);
+            if (seen == 0) {
+                seen = swap_if32(span, 0, tag);
+            } else {
+                store32(span, seen);
+            }
         }
         if (seen == 0 || seen == tag) {
-            return (uint64_t *)span;
+            return span;
         }
     }
     return 0;
 }
 
-/* The page of the leaf in its directory, both claimed where the launch has none. */
-DEVICE uint64_t claim_leaf(struct record_call *call)
+/* The directory of the leaf, claimed where the launch has none; PATCH_PAGE_LOST: no room. */
+DEVICE uint32_t find_directory(struct record_call *call)
 {
-    uint64_t *span = find_span(call);
+    const uint32_t tag = span_tag(call->leaf, call->code);
+    uint64_t known;
+    uint32_t *span = find_span(call, tag, &known);
     if (!span) {
-        store64(&flags_of(call)->lost, 1);
-        return page_address(call, PATCH_PAGE_SINK);
+        return PATCH_PAGE_LOST;
     }
-    call->cell = (uint64_t)(uintptr_t)span + 4;
+    if ((uint32_t)known == tag && is_page((uint32_t)(known >> 32))) {
+        return (uint32_t)(known >> 32);
+    }
+    call->cell = (uint64_t)(uintptr_t)(span + 1);
     call->key = PATCH_KIND_DIRECTORY;
     call->none = PATCH_PAGE_LOST;
-    uint32_t page = page_in_cell(call);
-    if (page == PATCH_PAGE_LOST) {
-        store64(&flags_of(call)->lost, 1);
+    const uint32_t page = page_in_cell(call);
+    store32((uint32_t *)(uintptr_t)call->cell - 1, span_tag(call->leaf, call->code));
+    return page;
+}
+
+/* The page of the leaf, by its directory; both claimed where the launch has none. */
+DEVICE uint64_t find_page(struct record_call *call)
+{
+    const uint64_t cell =
+        page_address(call, find_directory(call)) + 4 * (call->leaf % PATCH_PAGE_WORDS);
+    uint32_t page = load_near32((const uint32_t *)(uintptr_t)cell);
+    if (!is_page(page)) {
+        call->cell = cell;
+        call->key = (uint64_t)call->leaf << 3 | PATCH_CODE_KIND(call->code);
+        call->none = PATCH_PAGE_SINK;
+        page = page_in_cell(call);
     }
-    call->cell = page_address(call, page) + 4 * (call->leaf % PATCH_PAGE_WORDS);
-    call->key = (uint64_t)call->leaf << 3 | PATCH_CODE_KIND(call->code);
-    call->none = PATCH_PAGE_SINK;
-    page = page_in_cell(call);
     if (page == PATCH_PAGE_SINK) {
         store64(&flags_of(call)->lost, 1);
     }
     return page_address(call, page);
 }
 
-/* The same; nearly always by what the level 1 cache holds of the first place of the span. */
-DEVICE uint64_t find_page(struct record_call *call)
+/* The word of bits of an access, as numbered through memory. */
+DEVICE uint64_t word_number(const struct record_call *call)
 {
-    const uint32_t tag = span_tag(call);
-    const uint64_t span = load_near64((const uint64_t *)&call->launch->spans[span_home(tag)]);
-    if ((uint32_t)span == tag && is_page((uint32_t)(span >> 32))) {
-        const uint64_t directory = page_address(call, (uint32_t)(span >> 32));
-        const uint32_t page = load_near32((const uint32_t *)(uintptr_t)(
-            directory + 4 * (call->leaf % PATCH_PAGE_WORDS)));
-        if (is_page(page) && page != PATCH_PAGE_SINK) {
-            return page_address(call, page);
-        }
+    return call->address >> (PATCH_WORD_SHIFT + PATCH_UNIT(call->size < 4));
+}
+
+DEVICE uint32_t entry_offset(uint32_t code, uint32_t span)
+{
+    const uint32_t home = ((code >> 4) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
+    return (uint32_t)offsetof(struct patch_launch, entries) + 16 * home;
+}
+
+/* Adds parts that an old copy lacks. Where memory has all, a store loses none, and is one for all
+ * lanes; where it has some, the atomic is also what makes the copy go. */
+DEVICE void add_parts(uint32_t *known, uint32_t parts)
+{
+    if (load32(known) == PATCH_PARTS_ALL) {
+        store32(known, PATCH_PARTS_ALL);
+    } else {
+        or32(known, parts);
     }
-    return claim_leaf(call);
 }
 
 /* Enters the instruction, for the report, and for those that come after it. */
@@ -218,42 +264,80 @@ DEVICE void enter(struct record_call *call)
     if (call->base) {
         call->home = site_offset(call->code);
     } else {
-        const uint64_t word = call->address >> (PATCH_WORD_SHIFT + PATCH_UNIT(call->size < 4));
-        const uint32_t leaf = (uint32_t)(word >> PATCH_LEAF_SHIFT);
-        const uint32_t code = call->code, span = leaf >> PATCH_SPAN_SHIFT;
-        const uint32_t home = ((code >> 4) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
-        call->home = (uint32_t)offsetof(struct patch_launch, entries) + 16 * home;
-        call->key = (uint64_t)code << 32 | span;
-        call->leaf = leaf;
-        call->parts = PATCH_PARTS(leaf, (uint32_t)word % PATCH_PAGE_WORDS);
-        uint64_t seen, known;
-        load_pair(in_record(call->launch, call->home), &seen, &known);
-        if (seen == call->key && ((uint32_t)known & call->parts) == call->parts) {
-            return;
-        }
+        const uint32_t span = call->leaf >> PATCH_SPAN_SHIFT;
+        call->home = entry_offset(call->code, span);
+        call->key = (uint64_t)call->code << 32 | span;
     }
-    uint64_t *cell = find_cell(call);
+    uint64_t known;
+    uint64_t *cell = find_cell(call, &known);
     if (cell && call->base) {
-        store_pair(cell, call->key, call->base);
-    } else if (cell) {
-        or32((uint32_t *)(cell + 1), call->parts);
+        if (known != call->base) {
+            store_pair(cell, call->key, call->base);
+        }
+    } else if (cell && (call->parts & ~(uint32_t)known)) {
+        add_parts((uint32_t *)(cell + 1), call->parts);
     }
 }
 
-/* The base of an address where the first cell of the instruction's site does not tell. */
+/* Whether a cell near the home of the instruction's site tells the base. */
+DEVICE bool find_site(const struct record_call *call, uint32_t away, uint64_t *base)
+{
+    uint64_t head;
+    load_pair(in_record(call->launch, site_offset(call->code) ^ away), &head, base);
+    return site_fits(head, *base, PATCH_CODE_PC(call->code), call->address);
+}
+
+/* Whether the level 1 cache tells the base, of a page that the launch has claimed, and that the
+ * instruction is entered there. Such pages are in no window. Sets leaf and parts, always. */
+DEVICE bool find_known(struct record_call *call, uint64_t *base)
+{
+    const uint64_t word = word_number(call);
+    const uint32_t leaf = (uint32_t)(word >> PATCH_LEAF_SHIFT);
+    call->leaf = leaf;
+    call->parts = PATCH_PARTS(leaf, (uint32_t)word % PATCH_PAGE_WORDS);
+    const uint32_t tag = span_tag(leaf, call->code);
+    uint64_t key, known;
+    load_pair(in_record(call->launch, entry_offset(call->code, tag >> 3)), &key, &known);
+    if (key != ((uint64_t)call->code << 32 | tag >> 3) || (call->parts & ~(uint32_t)known)) {
+        return false;
+    }
+    const uint64_t span = load_near64((const uint64_t *)&call->launch->spans[span_home(tag)]);
+    if ((uint32_t)span != tag || !is_page((uint32_t)(span >> 32))) {
+        return false;
+    }
+    const uint64_t cell = page_address(call, (uint32_t)(span >> 32)) +
+                          4 * (call->leaf % PATCH_PAGE_WORDS);
+    const uint32_t page = load_near32((const uint32_t *)(uintptr_t)cell);
+    *base = page_address(call, page) - (uint64_t)call->leaf * PATCH_PAGE_BYTES;
+    return is_page(page) && page != PATCH_PAGE_SINK;
+}
+
+/* The base of an address where neither does; find_known has been asked. */
 DEVICE uint64_t find_base(struct record_call *call)
 {
-    uint64_t head, base;
-    load_pair(in_record(call->launch, site_offset(call->code) ^ 16), &head, &base);
-    if (site_fits(head, base, PATCH_CODE_PC(call->code), call->address)) {
-        return base;
-    }
     call->base = find_window(call);
     enter(call);
     if (call->base) {
         return call->base;
     }
     return find_page(call) - (uint64_t)call->leaf * PATCH_PAGE_BYTES;
+}
+
+/* The same for all lanes that call. Those in one block, what an entry tells apart, have one base,
+ * which the first of them finds. */
+DEVICE uint64_t find_together(struct record_call *call)
+{
+    const uint32_t mask = warp_active();
+    call->group = 0;
+    if (warp_all_equal(mask, call->address >> PATCH_BLOCK_BYTES(call->size < 4))) {
+        call->group = mask;
+    }
+    uint64_t base = 0;
+    if (call->group == 0 || warp_lane() == bits_first(call->group)) {
+        base = find_base(call);
+    }
+    const uint32_t group = call->group;
+    return group ? warp_from_first(group, base) : base;
 }
 
 DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
@@ -324,10 +408,13 @@ DEVICE void record_elsewhere(struct patch_launch *launch, uint64_t pc, uint64_t 
     struct record_room room;
     struct record_call *call = (struct record_call *)((char *)&room + (pc & 8));
     call->launch = launch;
+    call->size = size;
     call->address = address;
     call->code = PATCH_CODE(pc, PATCH_KIND(access, size < 4));
-    call->size = size;
-    const uint64_t base = find_base(call);
+    uint64_t base;
+    if (!find_site(call, sizeof(struct patch_site), &base) && !find_known(call, &base)) {
+        base = find_together(call);
+    }
     set_bits(base, call->address, call->size);
 }
 
@@ -351,16 +438,24 @@ DEVICE void record_bulk(struct patch_launch *launch, uint64_t pc, uint64_t addre
     call->launch = launch;
     call->code = PATCH_CODE(pc, PATCH_KIND(access, 0u));
     call->size = 16;
+    call->address = ~address; /* of no block here */
     const uint64_t end = address + 16ull * count;
     ROLLED
     while (address < end) {
+        if ((call->address ^ address) >> PATCH_BLOCK_BYTES(0)) {
+            uint64_t base;
+            call->address = address;
+            if (!find_site(call, 0, &base) &&
+                !find_site(call, sizeof(struct patch_site), &base) && !find_known(call, &base)) {
+                base = find_base(call);
+            }
+            call->base = base;
+        }
         const uint32_t offset = (uint32_t)(address >> 2) & 31;
         const uint32_t rest = 32 - offset;
         const uint64_t left = (end - address) >> 2;
         const uint32_t here = left < rest ? (uint32_t)left : rest;
-        call->address = address;
-        const uint64_t base = find_base(call);
-        or32((uint32_t *)(uintptr_t)word_address(base, address, false),
+        or32((uint32_t *)(uintptr_t)word_address(call->base, address, false),
              (0xffffffffu >> (32 - here)) << offset);
         address += 4ull * here;
     }

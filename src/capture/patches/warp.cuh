@@ -28,6 +28,12 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
 
 DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
 
+/* The value of the first lane of the mask; all of them call. */
+DEVICE uint64_t warp_from_first(uint32_t mask, uint64_t value)
+{
+    return __shfl_sync(mask, (unsigned long long)value, (int)bits_first(mask));
+}
+
 /* Another warp is to do something first. */
 DEVICE void warp_pause(void) { __nanosleep(200); }
 

@@ -8,10 +8,13 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-#define warp_step()                 ((void)0)
-#define warp_active()               1u
-#define warp_all_equal(mask, value) true
-#define warp_lane()                 0u
+#define warp_step()                  ((void)0)
+#define warp_active()                1u
+#define warp_all_equal(mask, value)  true
+#define warp_from_first(mask, value) (value)
+#define warp_lane()                  0u
+#define warp_near(at)                ((const void *)(at))
+#define warp_far(at, access)         ((void)0)
 
 #include "support/warp_memory.h"
 
