@@ -77,10 +77,18 @@ struct Host {
 /* -- the device's -------------------------------------------------------------------------------*/
 
 struct Device {
+    /* What was loaded is used, without a consequence: a load whose value nobody needs is left out by the assembler. */
+    static __device__ void use(unsigned value)
+    {
+#ifndef ACCESS_SETS_PLAIN
+        asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 77; @p pmevent 1; }" ::"r"(value));
+#endif
+        (void)value;
+    }
+
     __device__ void read(const void *p, int bytes) const
     {
-        unsigned a, b, c, d; /* of no interest */
-        (void)a, (void)b, (void)c, (void)d;
+        unsigned a = 0, b = 0, c = 0, d = 0;
         switch (bytes) {
         case 1: asm volatile("ld.global.u8 %0, [%1];" : "=r"(a) : "l"(p)); break;
         case 2: asm volatile("{ .reg .u16 t; ld.global.u16 t, [%1]; cvt.u32.u16 %0, t; }" : "=r"(a) : "l"(p)); break;
@@ -88,6 +96,7 @@ struct Device {
         case 8: asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(p)); break;
         default: asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(p));
         }
+        use(a), use(b), use(c), use(d);
     }
     __device__ void write(void *p, int bytes) const
     {
