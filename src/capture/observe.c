@@ -275,7 +275,7 @@ static void give_windows(struct pool *pool, uint64_t user, struct observed_kerne
         struct observe_arguments arguments = observe_arguments_find();
         observe_footprint_prepare(kernel, launch->function);
         struct window_plan plan = windows_plan(kernel, &arguments, threads);
-        windows_give(pool, user, &plan, launch->handle);
+        windows_give(pool, user, &plan, threads, launch->handle);
         if (growth_is_wanted(pool)) {
             contexts_hurry();
         }

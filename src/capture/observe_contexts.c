@@ -141,8 +141,10 @@ static void drain_one(const struct driver *driver, struct pool *pool)
             pool_end_streams(pool);
             borrow_end();
         }
-        growth_run(pool, driver->memory);
-        (void)pool_drain(pool, contexts.sink);
+        do {
+            growth_run(pool, driver->memory);
+            (void)pool_drain(pool, contexts.sink);
+        } while (atomic_load(&pool->has_more) && !atomic_load(&pool->has_failed));
         growth_run(pool, driver->memory);
         if (!had_failed && atomic_load(&pool->has_failed)) {
             tell_failure(driver, pool);

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#define PASS_PAGES 16384u /* of the launches of one drain, but for the last of them */
+
 static bool is_lost(const struct pool *pool, uint32_t record)
 {
     return pool->flags_copy[record].lost != 0;
@@ -28,22 +30,32 @@ static int compare_numbers(const void *left, const void *right, void *self)
     return (a > b) - (a < b);
 }
 
-/* Lists the launches that have ended, as far as the copied marks tell. */
+/* Lists the launches that have ended, as far as the copied marks tell: all, or as many as have
+ * PASS_PAGES; what these own is free again before the others are looked at. */
 static void find_done(struct drain *drain)
 {
     struct pool *pool = drain->pool;
+    uint64_t pages = 0;
+    uint32_t i = 0;
     pthread_mutex_lock(&pool->lock);
     streams_look(pool);
-    for (uint32_t i = 0, left = pool->running; i < pool->record_count && left > 0; i++) {
-        struct pool_launch *launch = &pool->launches[i];
+    for (uint32_t left = pool->running; i < pool->record_count && left > 0; i++) {
+        uint32_t index = (pool->looked_from + i) % pool->record_count;
+        struct pool_launch *launch = &pool->launches[index];
         if (!launch->is_running) {
             continue;
         }
         left--;
-        if (streams_have_ended(pool, launch) && VEC_PUSH(&drain->done, i)) {
-            launch->is_done = true;
+        if (streams_have_ended(pool, launch)) {
+            if (pages >= PASS_PAGES) {
+                break;
+            }
+            pages += launch->pages.count + windows_pages_of(launch);
+            launch->is_done = VEC_PUSH(&drain->done, index);
         }
     }
+    pool->looked_from = (pool->looked_from + i) % pool->record_count;
+    atomic_store(&pool->has_more, pages >= PASS_PAGES);
     pthread_mutex_unlock(&pool->lock);
     if (drain->done.count > 1) {
         qsort_r(drain->done.items, drain->done.count, sizeof *drain->done.items, compare_numbers,
@@ -87,6 +99,7 @@ static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
             if ((owned.what & 7) != PATCH_KIND_DIRECTORY &&
                 !is_empty(pool->pages_copy + (size_t)owned.copy * PATCH_PAGE_WORDS)) {
                 drain->is_short = !VEC_PUSH(&batch->leaves, owned) || drain->is_short;
+                windows_note(&pool->launches[drain->done.items[owned.launch]], owned.what);
             }
         }
         used += (end - first) / PATCH_PAGE_BYTES;
@@ -295,6 +308,9 @@ static void run_drain(struct drain *drain)
     tell_pages(drain);
     for (size_t i = 0; i < drain->done.count; i++) {
         uint32_t index = drain->done.items[i];
+        if (pool->launches[index].kernel) {
+            windows_learn(&pool->launches[index]);
+        }
         if (is_lost(pool, index) || pool->launches[index].is_short || drain->has_failed ||
             drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);

@@ -147,9 +147,6 @@ void owned_list(struct drain *drain)
                                   (uint32_t)i, 0};
             drain->is_short = !VEC_PUSH(&drain->pages, owned) || drain->is_short;
         }
-        if (launch->kernel) {
-            windows_learn(launch);
-        }
         list_windows(drain, (uint32_t)i);
     }
     if (drain->pages.count > 1) {

@@ -25,6 +25,7 @@ struct pool_page {
 /* A window of a launch, and its pages on the device by PATCH_KIND - 1; 0: none. */
 struct pool_window {
     uint32_t first, count; /* leaves of 256 KiB */
+    uint32_t used;         /* of them as far as a bit was found, once it is drained */
     uint64_t pages[PATCH_KINDS];
 };
 
@@ -33,6 +34,7 @@ struct pool_launch {
     uint64_t op;
     struct observed_kernel *kernel; /* NULL: not known */
     uint64_t number;                /* launches of the pool before it */
+    uint64_t threads;               /* where it has windows */
     uint32_t stream;                /* index */
     bool is_running;                /* its record is not free */
     bool is_done;                   /* being drained */
@@ -106,6 +108,8 @@ struct pool {
     uint32_t *pages_copy;              /* page-locked, POOL_PAGES_AT_ONCE pages */
     uint64_t head_seen, tail;
     bool resets_all;         /* others write to records too: none is used again as it is */
+    uint32_t looked_from;    /* where the next drain begins to look for launches that have ended */
+    atomic_bool has_more;    /* the last one left some, for another soon */
     atomic_bool wants_end;   /* the context is about to end: last marks */
     const char *failed_call; /* that the driver did not answer; NULL: it always has */
     uint32_t failure;        /* what it said; a number of the sanitizer library */

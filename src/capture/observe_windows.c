@@ -2,8 +2,9 @@
  *
  * A kernel that was never seen is thought to access FIRST_REACH bytes behind an operand for each of
  * its threads, and nothing worth a window if these are few; one that went beyond that, eight times
- * as many, up to the end of the block. Windows of operands that touch become one. Cost of a launch:
- * a look-up for each word of its parameters, one small copy. */
+ * as many, up to the end of the block; one that stayed below, as many as it used: what is set aside
+ * has to be read back and zeroed. Windows of operands that touch become one. Cost of a launch: a
+ * look-up for each word of its parameters, one small copy. */
 #include "capture/observe_windows.h"
 
 #include "capture/memory.h"
@@ -16,6 +17,7 @@
 #define LEAST_BYTES (UINT64_C(1) << 20) /* behind an operand, whatever the threads are */
 #define OUTSIDE     2u                  /* leaves that a launch may have beside its windows */
 #define LOOKED_AT   64u                 /* of its leaves, to find so many */
+#define GROWTHS     3u                  /* of a kernel's windows, from which on they never shrink */
 
 static void remove_at(struct window_plan *plan, uint32_t at)
 {
@@ -135,7 +137,7 @@ static void ask_ahead(struct pool *pool, const struct taking *taking)
 }
 
 void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
-                  struct sanitizer_stream *handle)
+                  uint64_t threads, struct sanitizer_stream *handle)
 {
     uint32_t index = pool_record(pool, user);
     struct patch_launch *record = &pool->templates[index]; /* goes there as far as its windows */
@@ -145,6 +147,7 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     if (plan->count == 0) {
         return;
     }
+    launch->threads = threads;
     pthread_mutex_lock(&pool->lock);
     for (uint32_t i = 0; i < plan->count && !pool->wants_release; i++) {
         take_window(pool, launch, record, &taking, plan->items[i].first, plan->items[i].end);
@@ -197,15 +200,69 @@ static bool is_missed(const struct pool_launch *launch, uint64_t what)
     return is_missed && (what & 7) != PATCH_KIND_DIRECTORY;
 }
 
+uint64_t windows_pages_of(const struct pool_launch *launch)
+{
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < launch->window_count; i++) {
+        const struct pool_window *window = &launch->windows[i];
+        for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
+            pages += window->pages[kind - 1] ? windows_pages(window->count, kind) : 0;
+        }
+    }
+    return pages;
+}
+
+void windows_note(struct pool_launch *launch, uint64_t what)
+{
+    uint64_t leaf =
+        what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7)) >> PATCH_WINDOW_SHIFT;
+    for (uint32_t i = 0; i < launch->window_count; i++) {
+        struct pool_window *window = &launch->windows[i];
+        uint64_t at = leaf - window->first;
+        if (at < window->count && at >= window->used) {
+            window->used = (uint32_t)at + 1;
+        }
+    }
+}
+
+/* The reach with which no window would have been shorter than what was used of it; 0: none was. A
+ * window of several operands is used as far as its last one. */
+static uint64_t reach_used(const struct pool_launch *launch)
+{
+    uint64_t used = 0, reach = 1;
+    for (uint32_t i = 0; i < launch->window_count; i++) {
+        used = launch->windows[i].used > used ? launch->windows[i].used : used;
+    }
+    while (launch->threads && reach * launch->threads < used << PATCH_WINDOW_SHIFT) {
+        reach *= 2;
+    }
+    return used && launch->threads ? reach : 0;
+}
+
+/* Growing counts, so that a kernel whose launches differ keeps what the largest of them need. */
+static void set_reach(struct observed_kernel *kernel, uint64_t reach, bool grows)
+{
+    atomic_store_explicit(&kernel->reach, (uint32_t)reach, memory_order_relaxed);
+    if (grows) {
+        atomic_fetch_add_explicit(&kernel->growths, 1, memory_order_relaxed);
+    }
+}
+
 void windows_learn(const struct pool_launch *launch)
 {
+    struct observed_kernel *kernel = launch->kernel;
+    uint32_t known = atomic_load_explicit(&kernel->reach, memory_order_relaxed);
+    uint64_t reach = known ? known : FIRST_REACH, used = reach_used(launch);
     uint32_t outside = 0;
     for (size_t i = 0; i < launch->pages.count && i < LOOKED_AT; i++) {
         outside += is_missed(launch, launch->pages.items[i].what);
     }
-    uint32_t reach = atomic_load_explicit(&launch->kernel->reach, memory_order_relaxed);
-    uint32_t wanted = launch->window_count == 0 ? FIRST_REACH : reach ? reach * 8 : FIRST_REACH * 8;
-    if (outside > OUTSIDE && wanted > reach && wanted <= MOST_REACH) {
-        atomic_store_explicit(&launch->kernel->reach, wanted, memory_order_relaxed);
+    if (outside > OUTSIDE && launch->window_count == 0) {
+        set_reach(kernel, reach, known == 0);
+    } else if (outside > OUTSIDE && reach * 8 <= MOST_REACH) {
+        set_reach(kernel, reach * 8, true);
+    } else if (outside == 0 && used && used < reach &&
+               atomic_load_explicit(&kernel->growths, memory_order_relaxed) < GROWTHS) {
+        set_reach(kernel, used, false);
     }
 }

@@ -33,7 +33,7 @@ struct window_plan windows_plan(const struct observed_kernel *kernel,
  * the windows into the record, in the stream of the launch. Between pool_begin and the launch
  * itself. What there is no memory for the launch does without, and the pool is to grow. */
 void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
-                  struct sanitizer_stream *handle);
+                  uint64_t threads, struct sanitizer_stream *handle);
 
 /* Pages of a kind in a window of so many leaves of 256 KiB. */
 static inline uint64_t windows_pages(uint64_t leaves, uint32_t kind)
@@ -44,7 +44,14 @@ static inline uint64_t windows_pages(uint64_t leaves, uint32_t kind)
 /* Gives the memory of a launch back, which is zeroed. The pool is locked. */
 void windows_free(struct pool *pool, struct pool_launch *launch);
 
-/* A launch has ended: its kernel's later ones get larger windows where it went beyond its own. */
+/* Pages of all its windows. */
+uint64_t windows_pages_of(const struct pool_launch *launch);
+
+/* A page of it that holds a bit, of a window or not: its leaf << 3 | kind. */
+void windows_note(struct pool_launch *launch, uint64_t what);
+
+/* A launch has ended, and all its pages were noted: its kernel's later ones get larger windows
+ * where it went beyond its own, smaller ones where it used little of them. */
 void windows_learn(const struct pool_launch *launch);
 
 #endif

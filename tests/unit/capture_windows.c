@@ -159,6 +159,48 @@ static void learnt_of_few(void **state)
     remove_block(BLOCK);
 }
 
+/* A kernel that stays far below its windows gets smaller ones, unless it was beyond them again and
+ * again. */
+static void learnt_to_shrink(void **state)
+{
+    struct observed_kernel kernel = {.kinds = 2};
+    struct pool_page far[] = {{(BLOCK / LEAF + 4096) << 3 | 1, 1},
+                              {(BLOCK / LEAF + 4097) << 3 | 1, 2},
+                              {(BLOCK / LEAF + 4098) << 3 | 1, 3}};
+    struct pool_launch launch = {.kernel = &kernel, .window_count = 2, .threads = 1 << 20};
+    add_block(BLOCK, 2 * GIB);
+    launch.windows[0] = (struct pool_window){.first = (uint32_t)(BLOCK / LEAF), .count = 256};
+    launch.windows[1] =
+        (struct pool_window){.first = (uint32_t)(BLOCK / LEAF + 1000), .count = 256, .pages = {1}};
+    assert_int_equal(windows_pages_of(&launch), 256);
+    windows_learn(&launch);
+    assert_int_equal(kernel.reach, 0); /* nothing was used: nothing is known */
+    windows_note(&launch, (BLOCK / LEAF + 1000 + 2) << 3 | PATCH_KIND(0, 0));
+    windows_note(&launch, (BLOCK / LEAF) << 3 | PATCH_KIND(1, 0));
+    windows_note(&launch, (BLOCK / LEAF + 5) << 5 << 3 | PATCH_KIND(0, 1)); /* of none */
+    assert_true(launch.windows[0].used == 1 && launch.windows[1].used == 3);
+    windows_learn(&launch);
+    assert_int_equal(kernel.reach, 1); /* 3 leaves for a million threads */
+    launch.windows[1].used = 0;
+    windows_note(&launch, ((BLOCK / LEAF + 1000 + 128) * 4 + 3) << 3 | PATCH_KIND(0, 1));
+    assert_int_equal(launch.windows[1].used, 129);
+    kernel.reach = 64;
+    windows_learn(&launch);
+    assert_int_equal(kernel.reach, 64); /* 32.25 MiB: not below what it was */
+    for (unsigned i = 0; i < 3; i++) {  /* beyond, and below again */
+        launch.pages.items = far;
+        launch.pages.count = 3;
+        launch.windows[1].used = 3;
+        uint32_t before = kernel.reach;
+        windows_learn(&launch);
+        assert_int_equal(kernel.reach, 8 * before);
+        launch.pages.count = 0;
+        windows_learn(&launch);
+        assert_int_equal(kernel.reach, i < 2 ? 1 : 8 * before);
+    }
+    remove_block(BLOCK);
+}
+
 /* -- memory -- */
 
 static void runs(void **state)
@@ -340,14 +382,14 @@ static void asked_ahead(void **state)
     pool->running = 1;
     for (; !growth_is_wanted(pool); given++) {
         launches[given].kernel = &kernel;
-        windows_give(pool, pool_user(pool, given), &plan, NULL);
+        windows_give(pool, pool_user(pool, given), &plan, WINDOWS_THREADS, NULL);
         assert_true(launches[given].windows[0].pages[PATCH_KIND(1, 0) - 1] != 0);
     }
     assert_true(room - given * pages >= pages && room - given * pages < 2 * pages);
     assert_false(growth_is_urgent(pool));
     assert_false(pool_is_pressed(pool));
     launches[given].kernel = &kernel;
-    windows_give(pool, pool_user(pool, given), &plan, NULL);
+    windows_give(pool, pool_user(pool, given), &plan, WINDOWS_THREADS, NULL);
     assert_true(launches[given].windows[0].pages[PATCH_KIND(1, 0) - 1] != 0);
     assert_true(growth_is_urgent(pool) && pool_is_pressed(pool));
     growth_run(pool, memory_info);
@@ -397,10 +439,15 @@ static void shrinking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),     cmocka_unit_test(merged_plans),
-        cmocka_unit_test(learnt),    cmocka_unit_test(learnt_of_few),
-        cmocka_unit_test(runs),      cmocka_unit_test(neighbours),
-        cmocka_unit_test(growth),    cmocka_unit_test(asked_ahead),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(merged_plans),
+        cmocka_unit_test(learnt),
+        cmocka_unit_test(learnt_of_few),
+        cmocka_unit_test(learnt_to_shrink),
+        cmocka_unit_test(runs),
+        cmocka_unit_test(neighbours),
+        cmocka_unit_test(growth),
+        cmocka_unit_test(asked_ahead),
         cmocka_unit_test(shrinking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
