@@ -63,15 +63,15 @@ def of_runs(text):
             yield [begin + i * int(stride or 0), begin + i * int(stride or 0) + length]
 
 
-def of_bits(address, text):
+def of_bits(address, unit, text):
     for i, word in enumerate(text.split(",")):
-        bits, at = int(word, 0), address + 64 * i
+        bits, at = int(word, 0), address + 64 * unit * i
         while bits:
             skip = (bits & -bits).bit_length() - 1
             bits >>= skip
             length = (~bits & bits + 1).bit_length() - 1
-            yield [at + skip, at + skip + length]
-            at, bits = at + skip + length, bits >> length
+            yield [at + unit * skip, at + unit * (skip + length)]
+            at, bits = at + unit * (skip + length), bits >> length
 
 
 def seen(listing):
@@ -87,7 +87,9 @@ def seen(listing):
             if row.startswith("set "):
                 into.extend(of_runs(re.search(r"runs=\[([^\]]*)\]", row)[1]))
             else:
-                into.extend(of_bits(int(re.search(rf"address={NUMBER}", row)[1], 0), re.search(r"bits=\[([^\]]*)\]", row)[1]))
+                unit = re.search(r"unit_log2=(\d+)", row)
+                into.extend(of_bits(int(re.search(rf"address={NUMBER}", row)[1], 0), 1 << int(unit[1] if unit else 0),
+                                    re.search(r"bits=\[([^\]]*)\]", row)[1]))
         elif row.startswith("lost ") and op:
             lost.add(op[1])
     return [(*kernel, op in lost) for op, kernel in kernels.items()]

@@ -63,6 +63,11 @@ static inline void store64(uint64_t *to, uint64_t value)
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
+static inline void keep_near(const uint32_t *at)
+{
+    warp_step();
+}
+
 static inline uint32_t load_near32(const uint32_t *from)
 {
     warp_step();

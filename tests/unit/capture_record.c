@@ -234,7 +234,7 @@ static void give_windows(struct rng *rng, struct pool *pool, uint64_t op, uint64
         at = plan.items[plan.count++].end;
     }
     kernels_seen[op].kinds = (unsigned)rng_below(rng, 128) & 126;
-    windows_give(pool, user, &plan, STREAM);
+    windows_give(pool, user, &plan, 1, STREAM);
 }
 
 /* Bits of all kinds that the windows of a launch were used for. */

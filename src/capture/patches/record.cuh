@@ -1,27 +1,27 @@
 /* Records accesses of a warp in the bits of its launch: the code of the patches, and of the tests.
  *
- * Naive model: a set of bytes for each kind of access. Each lane finds the base of the bits that its
- * address has: by the site of its instruction (one load, the way of nearly all), by the windows of
- * the launch, or in a page that is claimed at first touch. From there on all are the same: lanes
+ * Naive model: a set of bytes for each kind of access. Each lane finds the base of the bits that
+ * its address has: by the site of its instruction (one load, the way of nearly all), by the windows
+ * of the launch, or in a page that is claimed at first touch. From there on all are the same: lanes
  * whose bits are neighbours set them by whole words, lanes that share a word look at it first, all
- * others set theirs without a look and without an answer. Nothing here waits but for another lane that
- * is claiming the same page, and for the one that looks it up for all.
+ * others set theirs without a look and without an answer. Nothing here waits but for another lane
+ * that is claiming the same page, and for the one that looks it up for all.
  *
  * What the level 1 cache holds may be old, and stays so until the processor writes there itself. So
- * what is looked up only grows (cells, tags and pages are set once, bits are added): an old copy may
- * lack something, it is never wrong. Who finds that it lacks what memory has writes the same there
- * again, and the copy is gone. Atomics are for what memory lacks, else nearly none is made.
+ * what is looked up only grows (cells, tags and pages are set once, bits are added): an old copy
+ * may lack something, it is never wrong. Who finds that it lacks what memory has writes the same
+ * there again, and the copy is gone. Atomics are for what memory lacks, else nearly none is made.
  *
- * Nothing here is a call: a function that calls saves registers at its entry, at every access. Lanes
- * that call together make the same access of one instruction. Warps come from warp.cuh, or from a
- * test's own; include one first. */
+ * Nothing here is a call: a function that calls saves registers at its entry, at every access.
+ * Lanes that call together make the same access of one instruction. Warps come from warp.cuh, or
+ * from a test's own; include one first. */
 #ifndef SSAN_CAPTURE_PATCHES_RECORD_H
 #define SSAN_CAPTURE_PATCHES_RECORD_H
 
 #include "capture/patch_abi.h"
 
-/* What the slow path has to know, in memory: values that wait in registers while it goes on would be
- * saved there at the entry of the patch, by every access. */
+/* What the slow path has to know, in memory: values that wait in registers while it goes on would
+ * be saved there at the entry of the patch, by every access. */
 struct record_call {
     struct patch_launch *volatile launch;
     volatile uint64_t address;
@@ -170,7 +170,10 @@ DEVICE uint32_t span_tag(uint32_t leaf, uint32_t code)
 }
 
 /* The first place of a span in the record. */
-DEVICE uint32_t span_home(uint32_t tag) { return (tag * 0x9e3779b1u) >> 25; }
+DEVICE uint32_t span_home(uint32_t tag)
+{
+    return (tag * 0x9e3779b1u) >> 25;
+}
 
 /* The span of the leaf in the record, set where there is none yet; 0: no room. `known`: what the
  * level 1 cache has of it. */
@@ -305,8 +308,8 @@ DEVICE bool find_known(struct record_call *call, uint64_t *base)
     if ((uint32_t)span != tag || !is_page((uint32_t)(span >> 32))) {
         return false;
     }
-    const uint64_t cell = page_address(call, (uint32_t)(span >> 32)) +
-                          4 * (call->leaf % PATCH_PAGE_WORDS);
+    const uint64_t cell =
+        page_address(call, (uint32_t)(span >> 32)) + 4 * (call->leaf % PATCH_PAGE_WORDS);
     const uint32_t page = load_near32((const uint32_t *)(uintptr_t)cell);
     *base = page_address(call, page) - (uint64_t)call->leaf * PATCH_PAGE_BYTES;
     return is_page(page) && page != PATCH_PAGE_SINK;
@@ -345,10 +348,13 @@ DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
     return (base + (address >> (is_small ? 5 : 7) << 2)) & PATCH_ADDRESS;
 }
 
-/* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages they
- * are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of all
- * bits loses none. A word that all have in common is looked at first: where thousands of warps read
- * one number, each atomic would wait for the one before. */
+/* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages
+ * they are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of
+ * all bits loses none. A word that all have in common, or two lanes of a pair, is looked at first:
+ * where thousands of warps read one number, each atomic would wait for the one before, and the
+ * tiles of a product are read over and over. Words that lie apart are far more than a kernel's
+ * other accesses leave room for in the level 2 cache: one access in 32 has its line of words kept
+ * there. */
 DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
 {
     const uint32_t unit = PATCH_UNIT(size < 4);
@@ -376,7 +382,8 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
             return;
         }
     }
-    if (warp_all_equal(mask, at)) {
+    const bool is_one = warp_all_equal(mask, at), is_shared = warp_pair_equal(mask, at);
+    if (is_one || is_shared) {
         bits &= ~load_near32(word);
         if (bits != 0) {
             bits &= ~load32(word);
@@ -384,13 +391,16 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
         if (bits == 0) {
             return;
         }
+    } else if (((uint32_t)(at >> 7) & 31) == warp_lane()) {
+        keep_near(word);
     }
     or32(word, bits);
 }
 
-/* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16, 32) each, aligned to it. False: the
- * instruction's site does not tell where, nothing is recorded. */
-DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size)
+/* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16, 32) each, aligned to it. False:
+ * the instruction's site does not tell where, nothing is recorded. */
+DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t address,
+                           uint32_t size)
 {
     uint64_t head, base;
     load_pair(in_record(launch, site_offset((uint32_t)pc)), &head, &base);
@@ -445,8 +455,8 @@ DEVICE void record_bulk(struct patch_launch *launch, uint64_t pc, uint64_t addre
         if ((call->address ^ address) >> PATCH_BLOCK_BYTES(0)) {
             uint64_t base;
             call->address = address;
-            if (!find_site(call, 0, &base) &&
-                !find_site(call, sizeof(struct patch_site), &base) && !find_known(call, &base)) {
+            if (!find_site(call, 0, &base) && !find_site(call, sizeof(struct patch_site), &base) &&
+                !find_known(call, &base)) {
                 base = find_base(call);
             }
             call->base = base;

@@ -1,7 +1,7 @@
 /* What the patches ask of the hardware: lanes, caches, atomics.
  *
- * This is the one for nvcc. Unit tests have their own (tests/support/warp.h), in which the lanes of a
- * warp are coroutines, so that record.cuh runs on the CPU as it stands. */
+ * This is the one for nvcc. Unit tests have their own (tests/support/warp.h), in which the lanes of
+ * a warp are coroutines, so that record.cuh runs on the CPU as it stands. */
 #ifndef SSAN_CAPTURE_PATCHES_WARP_H
 #define SSAN_CAPTURE_PATCHES_WARP_H
 
@@ -10,7 +10,10 @@
 #define DEVICE static __device__ __forceinline__
 #define ROLLED _Pragma("unroll 1")
 
-DEVICE uint32_t warp_active(void) { return __activemask(); }
+DEVICE uint32_t warp_active(void)
+{
+    return __activemask();
+}
 
 DEVICE uint32_t warp_lane(void)
 {
@@ -26,7 +29,10 @@ DEVICE bool warp_all_equal(uint32_t mask, uint64_t value)
     return all;
 }
 
-DEVICE uint32_t bits_first(uint32_t bits) { return __ffs(bits) - 1; }
+DEVICE uint32_t bits_first(uint32_t bits)
+{
+    return __ffs(bits) - 1;
+}
 
 /* The value of the first lane of the mask; all of them call. */
 DEVICE uint64_t warp_from_first(uint32_t mask, uint64_t value)
@@ -34,8 +40,18 @@ DEVICE uint64_t warp_from_first(uint32_t mask, uint64_t value)
     return __shfl_sync(mask, (unsigned long long)value, (int)bits_first(mask));
 }
 
+/* Whether the lane beside, the other one of a pair, has the same value, but for its upper half;
+ * where it is not in the mask, either answer. All of the mask call. */
+DEVICE bool warp_pair_equal(uint32_t mask, uint64_t value)
+{
+    return __shfl_xor_sync(mask, (uint32_t)value, 1) == (uint32_t)value;
+}
+
 /* Another warp is to do something first. */
-DEVICE void warp_pause(void) { __nanosleep(200); }
+DEVICE void warp_pause(void)
+{
+    __nanosleep(200);
+}
 
 /* Sixteen aligned bytes at once. A weak load: old contents are possible, the level 1 cache is not
  * coherent. It holds nothing from before the launch. */
@@ -102,6 +118,14 @@ DEVICE uint32_t swap_if32(uint32_t *at, uint32_t expected, uint32_t value)
                  : "l"(at), "r"(expected), "r"(value)
                  : "memory");
     return old;
+}
+/* The word is to stay in the level 2 cache, where not all does that is accessed. By its address:
+ * the same as an option of an atomic takes registers that a patch must not use. */
+DEVICE void keep_near(const uint32_t *at)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(at));
+#endif
 }
 /* Without an answer to wait for. */
 DEVICE void or32(uint32_t *at, uint32_t bits)
