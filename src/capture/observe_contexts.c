@@ -125,13 +125,15 @@ static void tell_failure(const struct driver *driver, struct pool *pool)
     }
 }
 
-/* Memory that a launch waits for comes before what may take longer. */
-static void drain_one(const struct driver *driver, struct pool *pool)
+/* Memory that a launch waits for comes before what may take longer. Answers whether launches that
+ * have ended were left for another pass soon, which makes progress only as this one did. */
+static bool drain_one(const struct driver *driver, struct pool *pool)
 {
     const bool had_failed = atomic_load(&pool->has_failed);
+    bool is_left = false;
     CUcontext old = NULL;
     if (driver->push(pool->context) != CUDA_OK) {
-        return;
+        return false;
     }
     if (!atomic_load(&pool->stream)) {
         open_stream(driver, pool);
@@ -141,16 +143,16 @@ static void drain_one(const struct driver *driver, struct pool *pool)
             pool_end_streams(pool);
             borrow_end();
         }
-        do {
-            growth_run(pool, driver->memory);
-            (void)pool_drain(pool, contexts.sink);
-        } while (atomic_load(&pool->has_more) && !atomic_load(&pool->has_failed));
+        growth_run(pool, driver->memory);
+        is_left = pool_drain(pool, contexts.sink) > 0 && atomic_load(&pool->has_more) &&
+                  !atomic_load(&pool->has_failed);
         growth_run(pool, driver->memory);
         if (!had_failed && atomic_load(&pool->has_failed)) {
             tell_failure(driver, pool);
         }
     }
     driver->pop(&old);
+    return is_left;
 }
 
 /* Drains each pool once; answers whether launches are in flight. Lock held, released within. */
@@ -164,9 +166,10 @@ static bool drain_all(const struct driver *driver)
         }
         contexts.is_draining = true;
         pthread_mutex_unlock(&contexts.lock);
-        drain_one(driver, pool);
+        bool is_left = drain_one(driver, pool);
         is_busy = is_busy || pool_in_flight(pool) > 0;
         pthread_mutex_lock(&contexts.lock);
+        contexts.is_hurried = contexts.is_hurried || is_left;
         contexts.is_draining = false;
         pthread_cond_broadcast(&contexts.passed);
     }

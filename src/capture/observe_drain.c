@@ -37,6 +37,7 @@ static void find_done(struct drain *drain)
     struct pool *pool = drain->pool;
     uint64_t pages = 0;
     uint32_t i = 0;
+    bool has_more = false;
     pthread_mutex_lock(&pool->lock);
     streams_look(pool);
     for (uint32_t left = pool->running; i < pool->record_count && left > 0; i++) {
@@ -48,14 +49,15 @@ static void find_done(struct drain *drain)
         left--;
         if (streams_have_ended(pool, launch)) {
             if (pages >= PASS_PAGES) {
+                has_more = true;
                 break;
             }
-            pages += launch->pages.count + windows_pages_of(launch);
             launch->is_done = VEC_PUSH(&drain->done, index);
+            pages += launch->is_done ? launch->pages.count + windows_pages_of(launch) : 0;
         }
     }
     pool->looked_from = (pool->looked_from + i) % pool->record_count;
-    atomic_store(&pool->has_more, pages >= PASS_PAGES);
+    atomic_store(&pool->has_more, has_more);
     pthread_mutex_unlock(&pool->lock);
     if (drain->done.count > 1) {
         qsort_r(drain->done.items, drain->done.count, sizeof *drain->done.items, compare_numbers,
