@@ -22,7 +22,7 @@ struct observed_kernel {
     unsigned flags; /* enum cubin_flag, with what it may call; 0 for unknown code */
     unsigned kinds; /* of accesses that it can make, as in struct cubin_function; the same */
     _Atomic uint32_t reach; /* bytes behind an operand that a thread stands for; 0: not known yet */
-    _Atomic uint32_t growths; /* of that */
+    _Atomic uint32_t growths; /* of that; 0: it never went far beyond its windows */
     bool waits_first;         /* observe_cubin.h */
     bool is_listed;           /* the plan's `kernel` lines let it be observed */
     uint32_t parameter_count;

@@ -70,7 +70,7 @@ static void take_operand(void *self, uint64_t address, uint64_t end)
 bool windows_are_worth(const struct observed_kernel *kernel, uint64_t threads)
 {
     return kernel->kinds != 0 && (threads >= WINDOWS_THREADS ||
-                                  atomic_load_explicit(&kernel->reach, memory_order_relaxed) != 0);
+                                  atomic_load_explicit(&kernel->growths, memory_order_relaxed) > 0);
 }
 
 struct window_plan windows_plan(const struct observed_kernel *kernel,
@@ -252,17 +252,17 @@ void windows_learn(const struct pool_launch *launch)
 {
     struct observed_kernel *kernel = launch->kernel;
     uint32_t known = atomic_load_explicit(&kernel->reach, memory_order_relaxed);
+    uint32_t growths = atomic_load_explicit(&kernel->growths, memory_order_relaxed);
     uint64_t reach = known ? known : FIRST_REACH, used = reach_used(launch);
     uint32_t outside = 0;
     for (size_t i = 0; i < launch->pages.count && i < LOOKED_AT; i++) {
         outside += is_missed(launch, launch->pages.items[i].what);
     }
     if (outside > OUTSIDE && launch->window_count == 0) {
-        set_reach(kernel, reach, known == 0);
+        set_reach(kernel, reach, growths == 0);
     } else if (outside > OUTSIDE && reach * 8 <= MOST_REACH) {
         set_reach(kernel, reach * 8, true);
-    } else if (outside == 0 && used && used < reach &&
-               atomic_load_explicit(&kernel->growths, memory_order_relaxed) < GROWTHS) {
+    } else if (outside == 0 && used && used < reach && growths < GROWTHS) {
         set_reach(kernel, used, false);
     }
 }
