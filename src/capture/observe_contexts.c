@@ -9,7 +9,7 @@
 #include "capture/observe_contexts.h"
 
 #include "capture/borrow.h"
-#include "capture/driver.h"
+#include "capture/observe_driver.h"
 #include "capture/observe_growth.h"
 #include "capture/patching.h"
 
@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,17 +27,7 @@
 #define IDLE_MS      50u
 #define END_LIMIT_MS 3000u /* for what is in flight when its context ends */
 #define END_STUCK_MS 300u  /* without progress: the thread is held up */
-#define RELAXED      2     /* CU_STREAM_CAPTURE_MODE_RELAXED */
 #define OWN_STACK    (256u << 10)
-
-struct driver {
-    int (*push)(CUcontext context);
-    int (*pop)(CUcontext *context);
-    int (*create)(CUstream *stream, unsigned flags, int priority);
-    int (*priorities)(int *least, int *greatest);
-    int (*exchange)(int *mode);
-    growth_memory_info *memory; /* or NULL */
-};
 
 static struct {
     const struct sanitizer_api *api;
@@ -83,51 +72,9 @@ static void fail(void)
     }
 }
 
-static bool find_driver(struct driver *driver)
-{
-    driver->push = (int (*)(CUcontext))driver_find("cuCtxPushCurrent_v2");
-    driver->pop = (int (*)(CUcontext *))driver_find("cuCtxPopCurrent_v2");
-    driver->create = (int (*)(CUstream *, unsigned, int))driver_find("cuStreamCreateWithPriority");
-    driver->priorities = (int (*)(int *, int *))driver_find("cuCtxGetStreamPriorityRange");
-    driver->exchange = (int (*)(int *))driver_find("cuThreadExchangeStreamCaptureMode");
-    driver->memory = (growth_memory_info *)driver_find("cuMemGetInfo_v2");
-    return driver->push && driver->pop && driver->create && driver->priorities && driver->exchange;
-}
-
-/* A stream to drain over. On failure the pool can't be drained by the thread. */
-static void open_stream(const struct driver *driver, struct pool *pool)
-{
-    CUstream stream = NULL;
-    struct sanitizer_stream *handle = NULL;
-    int least = 0, greatest = 0;
-    if (driver->priorities(&least, &greatest) != CUDA_OK) {
-        greatest = 0;
-    }
-    if (driver->create(&stream, CUDA_STREAM_NON_BLOCKING, greatest) == CUDA_OK &&
-        contexts.api->get_stream_handle(pool->context, stream, &handle) == SANITIZER_OK) {
-        atomic_store(&pool->stream, handle);
-    }
-}
-
-/* The driver did not answer a drain. Where it does not answer anything else either, because of an
- * error of the program or because the process ends, the user hears of that elsewhere. */
-static void tell_failure(const struct driver *driver, struct pool *pool)
-{
-    size_t free_bytes = 0, total_bytes = 0;
-    char text[200];
-    if (driver->memory && driver->memory(&free_bytes, &total_bytes) == CUDA_OK) {
-        snprintf(
-            text, sizeof text,
-            "accesses of kernels are no longer observed on a device: the driver refuses to give "
-            "its records back (%s: error %u)",
-            pool->failed_call, (unsigned)pool->failure);
-        message_tell(text);
-    }
-}
-
 /* Memory that a launch waits for comes before what may take longer. Answers whether launches that
  * have ended were left for another pass soon, which makes progress only as this one did. */
-static bool drain_one(const struct driver *driver, struct pool *pool)
+static bool drain_one(const struct observe_driver *driver, struct pool *pool)
 {
     const bool had_failed = atomic_load(&pool->has_failed);
     bool is_left = false;
@@ -136,7 +83,7 @@ static bool drain_one(const struct driver *driver, struct pool *pool)
         return false;
     }
     if (!atomic_load(&pool->stream)) {
-        open_stream(driver, pool);
+        observe_driver_open_stream(driver, pool);
     }
     if (atomic_load(&pool->stream)) {
         if (atomic_load(&pool->wants_end) && borrow_begin()) {
@@ -148,7 +95,7 @@ static bool drain_one(const struct driver *driver, struct pool *pool)
                   !atomic_load(&pool->has_failed);
         growth_run(pool, driver->memory);
         if (!had_failed && atomic_load(&pool->has_failed)) {
-            tell_failure(driver, pool);
+            observe_driver_tell_failure(driver, pool);
         }
     }
     driver->pop(&old);
@@ -156,7 +103,7 @@ static bool drain_one(const struct driver *driver, struct pool *pool)
 }
 
 /* Drains each pool once; answers whether launches are in flight. Lock held, released within. */
-static bool drain_all(const struct driver *driver)
+static bool drain_all(const struct observe_driver *driver)
 {
     bool is_busy = false;
     for (uint32_t i = 0; i < atomic_load(&contexts.count) && !contexts.is_ending; i++) {
@@ -178,10 +125,9 @@ static bool drain_all(const struct driver *driver)
 
 static void *drain_thread(void *unused)
 {
-    struct driver driver;
-    int mode = RELAXED;
+    struct observe_driver driver;
     is_own = true;
-    if (!find_driver(&driver)) {
+    if (!observe_driver_find(&driver)) {
         fail();
         pthread_mutex_lock(&contexts.lock);
         contexts.has_thread = false;
@@ -189,7 +135,7 @@ static void *drain_thread(void *unused)
         pthread_mutex_unlock(&contexts.lock);
         return NULL;
     }
-    (void)driver.exchange(&mode);
+    observe_driver_relax(&driver);
     pthread_mutex_lock(&contexts.lock);
     while (!contexts.is_ending) {
         contexts.is_hurried = false;

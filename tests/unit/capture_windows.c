@@ -182,7 +182,7 @@ static void learnt_to_shrink(void **state)
     windows_learn(&launch);
     assert_int_equal(kernel.reach, 1); /* 3 leaves for a million threads */
     assert_true(windows_are_worth(&kernel, WINDOWS_THREADS));
-    assert_false(windows_are_worth(&kernel, WINDOWS_THREADS - 1)); /* which is no more than little */
+    assert_false(windows_are_worth(&kernel, WINDOWS_THREADS - 1)); /* that is little */
     launch.windows[1].used = 0;
     windows_note(&launch, ((BLOCK / LEAF + 1000 + 128) * 4 + 3) << 3 | PATCH_KIND(0, 1));
     assert_int_equal(launch.windows[1].used, 129);
