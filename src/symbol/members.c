@@ -115,14 +115,14 @@ static bool initialises(const char *at, const char *end, struct word callee)
 }
 
 /* Behind the `{` that opens the class; NULL: none is there. */
-static const char *body_of(const char *at, const char *end, struct word class)
+static const char *body_of(const char *at, const char *end, struct word owner)
 {
     bool key = false, named = false; /* behind `struct`, behind its name */
     while (at < end) {
         struct word word;
         const char *behind = next(at, end, &word);
         if (word.length > 0) {
-            named = named || (key && is_same(word, class));
+            named = named || (key && is_same(word, owner));
             key = is_called(word, "struct") || is_called(word, "class") || (key && !named);
         } else if (behind == at && *at == '{' && named) {
             return at + 1;
@@ -157,19 +157,19 @@ static struct word name_of(const char *function)
 
 bool members_are_meant(const char *function, const char *text, const char *callee)
 {
-    const struct word class = class_of(function), called = name_of(callee);
+    const struct word owner = class_of(function), called = name_of(callee);
     const char *end = text + strlen(text);
     bool head = strcmp(text, "{") == 0;
-    for (const char *at = text; at<end &&class.length> 0;) {
+    for (const char *at = text; at < end && owner.length > 0;) {
         struct word word;
         const char *behind = next(at, end, &word);
         if (is_same(word, called)) {
             return false;
         }
-        head |= is_same(word, class);
+        head |= is_same(word, owner);
         at = behind > at ? behind : at + 1;
     }
-    return head && class.length > 0;
+    return head && owner.length > 0;
 }
 
 size_t members_find(const char *source, size_t length, const char *function, const char *callee,
