@@ -132,7 +132,8 @@ bool growth_before_alloc(struct pool *pool, uint64_t bytes)
     pthread_mutex_lock(&pool->lock);
     pool->taken_bytes =
         bytes > UINT64_MAX - pool->taken_bytes ? UINT64_MAX : pool->taken_bytes + bytes;
-    if (pool->slabs.count > 1 && pool->taken_bytes > pool->left_bytes / 2) {
+    if (pool->slabs.count > 1 && pool->taken_bytes > pool->left_bytes / 2 &&
+        !atomic_load(&pool->has_failed)) { /* else launches stay in flight for good */
         pool->wants_release = true;
     }
     bool is_wanted = pool->wants_release;

@@ -435,6 +435,8 @@ static void shrinking(void **state)
     growth_give_up(pool); /* the thread is held up: not asked again at each launch */
     pool->wanted_pages = 1;
     assert_false(growth_is_wanted(pool));
+    atomic_store(&pool->has_failed, true);
+    assert_false(growth_before_alloc(pool, UINT64_MAX)); /* what is not drained can't be given */
     close_pool(pool);
 }
 
