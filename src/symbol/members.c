@@ -55,11 +55,23 @@ static struct word last_name(const char *begin, const char *end, const char **be
     return (struct word){name, (size_t)(end - name)};
 }
 
+/* Behind the name of a function: where its arguments begin. */
+static const char *name_end(const char *function)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    const char *end = function + strcspn(function, "(");
+    while (strncmp(end, anonymous, sizeof anonymous - 1) == 0) {
+        end += sizeof anonymous - 1;
+        end += strcspn(end, "(");
+    }
+    return end;
+}
+
 /* `X` of `ns::X<int>::X(...)`; empty when the function is no constructor. */
 static struct word class_of(const char *function)
 {
     const struct word none = {NULL, 0};
-    const char *end = function + strcspn(function, "("), *before;
+    const char *end = name_end(function), *before;
     const struct word name = last_name(function, end, &before);
     if (before < function + 2 || before[-1] != ':' || before[-2] != ':') {
         return none;
@@ -152,7 +164,7 @@ static size_t add_statement(const char *begin, const char *end, char *out, size_
 static struct word name_of(const char *function)
 {
     const char *before;
-    return last_name(function, function + strcspn(function, "("), &before);
+    return last_name(function, name_end(function), &before);
 }
 
 bool members_are_meant(const char *function, const char *text, const char *callee)

@@ -43,6 +43,8 @@ static void finds_members(void **state)
                    "int *last = wrapped(make(6));");
     assert_members("ns::pair<ns::x<int> >::pair", "ns::stream_of",
                    "cudaStream_t stream = stream_of( 0);");
+    assert_members("(anonymous namespace)::pair::pair()", "a::(anonymous namespace)::wrapped(int*)",
+                   "int *last = wrapped(make(6));");
     assert_members("pair::pair", "absent", "");
     assert_members("missing::missing", "make", "");
     assert_members("main", "make", "");
@@ -66,7 +68,9 @@ static void knows_heads(void **state)
     assert_true(members_are_meant("pair::pair", "struct pair {", "make"));
     assert_true(members_are_meant("pair<int>::pair()", "pair()", "make(int)"));
     assert_true(members_are_meant("a::pair::pair", "{", "b::make"));
+    assert_true(members_are_meant("(anonymous namespace)::pair::pair", "{", "make"));
     assert_false(members_are_meant("pair::pair", "pair() : a(make(1))", "make"));
+    assert_false(members_are_meant("pair::pair", "{ make(1)", "(anonymous namespace)::make"));
     assert_false(members_are_meant("pair::pair", "NEW(a);", "make"));
     assert_false(members_are_meant("pair::other", "{", "make"));
     assert_false(members_are_meant("pair::~pair", "{", "make"));
