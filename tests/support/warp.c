@@ -9,7 +9,7 @@
 
 #define STACK_BYTES (64u << 10)
 
-enum state { READY, ACTIVE, EQUAL, FIRST, PAIR, ENDED };
+enum state { READY, ACTIVE, EQUAL, FIRST, ENDED };
 
 struct lane {
     ucontext_t context;
@@ -128,11 +128,6 @@ uint64_t warp_from_first_at(int place, uint32_t mask, uint64_t value)
     return ask(FIRST, place, mask, value);
 }
 
-bool warp_pair_equal_at(int place, uint32_t mask, uint64_t value)
-{
-    return ask(PAIR, place, mask, value) != 0;
-}
-
 uint32_t warp_lane(void)
 {
     return machine.current->number;
@@ -168,19 +163,6 @@ static void answer(struct lane *warp, uint32_t mask, uint64_t value)
     }
 }
 
-/* Each lane by its own pair; where the other lane is not asked, as it comes. */
-static void answer_pairs(struct lane *warp, uint32_t mask)
-{
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        const bool is_there = mask >> (i ^ 1) & 1;
-        if (mask >> i & 1) {
-            warp[i].answer = is_there ? (uint32_t)warp[i].value == (uint32_t)warp[i ^ 1].value
-                                      : rng_below(machine.rng, 2);
-            warp[i].state = READY;
-        }
-    }
-}
-
 /* Answers the question of a lane where it can be; no lane of the warp is ready for it: those that
  * ask for who is active are together, or, now and then, only some of them are. */
 static bool try_answer(struct lane *warp, struct lane *lane)
@@ -198,10 +180,6 @@ static bool try_answer(struct lane *warp, struct lane *lane)
     }
     if (lane->state == FIRST) {
         answer(warp, lane->mask, warp[__builtin_ctz(lane->mask)].value);
-        return true;
-    }
-    if (lane->state == PAIR) {
-        answer_pairs(warp, lane->mask);
         return true;
     }
     bool result = true;

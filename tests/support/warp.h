@@ -25,7 +25,6 @@ void warp_run(struct rng *rng, unsigned warps,
 uint32_t warp_active_at(int place);
 bool warp_all_equal_at(int place, uint32_t mask, uint64_t value);
 uint64_t warp_from_first_at(int place, uint32_t mask, uint64_t value);
-bool warp_pair_equal_at(int place, uint32_t mask, uint64_t value);
 uint32_t warp_lane(void);
 /* The lane is in this call from here on: lanes in different ones are never together, as those that
  * call a patch from different instructions aren't. */
@@ -38,7 +37,6 @@ void warp_keep_together(bool is_kept);
 #define warp_active()                warp_active_at(__COUNTER__)
 #define warp_all_equal(mask, value)  warp_all_equal_at(__COUNTER__, mask, value)
 #define warp_from_first(mask, value) warp_from_first_at(__COUNTER__, mask, value)
-#define warp_pair_equal(mask, value) warp_pair_equal_at(__COUNTER__, mask, value)
 
 #include "support/warp_memory.h"
 

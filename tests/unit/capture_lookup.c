@@ -83,17 +83,6 @@ static void go_through(void *self, unsigned warp, unsigned lane)
     }
 }
 
-/* A tile of a product: four rows of 128 bytes, 16 a lane. */
-static void read_tile(void *self, unsigned warp, unsigned lane)
-{
-    (void)self;
-    (void)warp;
-    for (unsigned pass = 0; pass < 3; pass++) {
-        warp_call(pass);
-        record_access(&memory.launch, PC, BASE + lane / 8 * 4096 + lane % 8 * 16, 16, 0);
-    }
-}
-
 static void gather(void *self, unsigned warp, unsigned lane)
 {
     (void)self;
@@ -296,27 +285,13 @@ static void known_window_of_a_block(void **state)
     assert_int_equal(warp_count(1, WARP_STORE), 0);
 }
 
-/* Bits that are there already are not set again where lanes have words in common. */
-static void known_bits_of_a_tile(void **state)
-{
-    (void)state;
-    set_up();
-    set_windows();
-    run(1, read_tile, NULL);
-    for (unsigned row = 0; row < 4; row++) {
-        assert_int_equal(memory.pages[0][row * 32], 0xffffffff);
-    }
-    assert_int_equal(warp_count(2, WARP_ATOMIC), 0);
-    assert_int_equal(warp_count(2, WARP_STORE), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_look_for_all_lanes),  cmocka_unit_test(known_pages_of_a_gather),
         cmocka_unit_test(old_copies_are_replaced), cmocka_unit_test(full_entries_are_stored),
         cmocka_unit_test(known_windows),           cmocka_unit_test(one_look_for_a_block),
-        cmocka_unit_test(known_window_of_a_block), cmocka_unit_test(known_bits_of_a_tile),
+        cmocka_unit_test(known_window_of_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

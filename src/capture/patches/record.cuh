@@ -350,11 +350,10 @@ DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
 
 /* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages
  * they are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of
- * all bits loses none. A word that all have in common, or two lanes of a pair, is looked at first:
- * where thousands of warps read one number, each atomic would wait for the one before, and the
- * tiles of a product are read over and over. Words that lie apart are far more than a kernel's
- * other accesses leave room for in the level 2 cache: one access in 32 has its line of words kept
- * there. */
+ * all bits loses none. A word that all have in common is looked at first: where thousands of warps
+ * read one number, each atomic would wait for the one before. Words that lie apart are far more
+ * than a kernel's other accesses leave room for in the level 2 cache: one access in 32 has its line
+ * of words kept there. */
 DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
 {
     const uint32_t unit = PATCH_UNIT(size < 4);
@@ -382,8 +381,7 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
             return;
         }
     }
-    const bool is_one = warp_all_equal(mask, at), is_shared = warp_pair_equal(mask, at);
-    if (is_one || is_shared) {
+    if (warp_all_equal(mask, at)) {
         bits &= ~load_near32(word);
         if (bits != 0) {
             bits &= ~load32(word);

@@ -40,13 +40,6 @@ DEVICE uint64_t warp_from_first(uint32_t mask, uint64_t value)
     return __shfl_sync(mask, (unsigned long long)value, (int)bits_first(mask));
 }
 
-/* Whether the lane beside, the other one of a pair, has the same value, but for its upper half;
- * where it is not in the mask, either answer. All of the mask call. */
-DEVICE bool warp_pair_equal(uint32_t mask, uint64_t value)
-{
-    return __shfl_xor_sync(mask, (uint32_t)value, 1) == (uint32_t)value;
-}
-
 /* Another warp is to do something first. */
 DEVICE void warp_pause(void)
 {

@@ -11,7 +11,6 @@
 #define warp_step()                  ((void)0)
 #define warp_active()                1u
 #define warp_all_equal(mask, value)  true
-#define warp_pair_equal(mask, value) true
 #define warp_from_first(mask, value) (value)
 #define warp_lane()                  0u
 #define warp_near(at)                ((const void *)(at))
