@@ -37,6 +37,31 @@ static void initialise(void)
 
 static pthread_mutex_t driver = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+/* A child has this driver as it was between two calls: what other threads do stops there. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&driver);
+    pthread_mutex_lock(&fake_lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&fake_lock);
+    pthread_mutex_unlock(&driver);
+}
+
+static void in_child(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    driver = unlocked; /* as it was, it is owned by a thread of the parent */
+    pthread_mutex_unlock(&fake_lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
 void fake_lock_driver(void)
 {
     pthread_mutex_lock(&driver);
