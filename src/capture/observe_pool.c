@@ -18,6 +18,7 @@
 #define RECORDS_MOST  2048u
 #define RECORDS_LEAST 16u
 #define PAGES_LEAST   64u
+#define IMPATIENT_MS  10000u
 #define ALIGNMENT     ((uint64_t)PATCH_PAGE_BYTES)
 
 /* Splits `bytes` into records, pages to claim, and a half for windows. False: too little. */
@@ -283,7 +284,8 @@ bool pool_is_pressed(struct pool *pool)
     uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
     bool is_tight =
         pool->pages_left < pool->page_count / 4 ||
-        (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes);
+        (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes &&
+         pool_now_ms() >= pool->impatient_until_ms);
     bool is_pressed = free_records < pool->record_count / 8 || (pool->running > 0 && is_tight);
     is_pressed =
         is_pressed && pool->stuck_at != pool->drains + 1 && !atomic_load(&pool->has_failed);
@@ -295,6 +297,9 @@ void pool_give_up_waiting(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->stuck_at = pool->drains + 1;
+    if (pool_is_short(pool)) { /* a kernel that runs on and on may own them */
+        pool->impatient_until_ms = pool_now_ms() + IMPATIENT_MS;
+    }
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -91,6 +91,7 @@ struct pool {
 
     struct slabs slabs;               /* for windows: what the first slab has, and more */
     uint64_t wanted_pages;            /* that launches have asked for */
+    uint64_t impatient_until_ms;      /* nobody waits for windows before */
     uint64_t short_pages;             /* that the last one was to have; 0: so many are left */
     uint64_t first_bytes;             /* of the first slab, for windows */
     uint64_t most_bytes;              /* of device memory in all; 0: by what is free */

@@ -394,6 +394,11 @@ static void asked_ahead(void **state)
     windows_give(pool, pool_user(pool, given), &plan, WINDOWS_THREADS, NULL);
     assert_true(launches[given].windows[0].pages[PATCH_KIND(1, 0) - 1] != 0);
     assert_true(growth_is_urgent(pool) && pool_is_pressed(pool));
+    pool_give_up_waiting(pool); /* for a while, whatever is drained */
+    pool->drains++;
+    assert_false(pool_is_pressed(pool));
+    pool->impatient_until_ms = 0;
+    assert_true(pool_is_pressed(pool));
     growth_run(pool, memory_info);
     assert_false(growth_is_urgent(pool) || pool_is_pressed(pool));
     pool->running = 0;
