@@ -57,7 +57,8 @@ bool matrix_axes(struct matrix *matrix, const struct spec_over *over, const stru
                             default_schedule);
 }
 
-bool matrix_leave_gpus(struct matrix *matrix)
+/* Takes GPUs out of the devices; "virtual" where none are left. False when out of memory. */
+static bool leave_gpus(struct matrix *matrix)
 {
     struct axis *axis = &matrix->axes.items[matrix->axes.count - 2]; /* behind it schedule */
     for (unsigned i = 0; i < axis->count; i++) {
@@ -71,6 +72,22 @@ bool matrix_leave_gpus(struct matrix *matrix)
     axis->values = matrix->devices.items;
     axis->count = (unsigned)matrix->devices.count;
     return true;
+}
+
+/* Only a virtual device can be made to show it: a call that is suppressed or fails, a schedule. */
+static bool is_for_virtual(const struct spec_fault *fault)
+{
+    return fault->ignore.count > 0 || fault->fail.count > 0 || fault->over.schedules.count > 0;
+}
+
+bool matrix_axes_of(struct matrix *matrix, const struct spec_contract *contract, int number,
+                    char *const *device)
+{
+    const struct spec_fault *fault = number < 0 ? NULL : &contract->faults[number];
+    const bool has_own = fault && fault->over.devices.count > 0;
+    return matrix_axes(matrix, &contract->matrix.over, fault ? &fault->over : NULL,
+                       has_own ? NULL : device) &&
+           (!fault || has_own || !is_for_virtual(fault) || leave_gpus(matrix));
 }
 
 /* The row with the schedule of a GPU's made the first. */

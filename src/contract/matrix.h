@@ -31,9 +31,11 @@ struct matrix {
 bool matrix_axes(struct matrix *matrix, const struct spec_over *over, const struct spec_over *fault,
                  char *const *device);
 
-/* Takes GPUs out of the devices; "virtual" where none are left. Between matrix_axes and
- * matrix_fill. False when out of memory. */
-bool matrix_leave_gpus(struct matrix *matrix);
+/* The axes of the contract (`fault` < 0) or of one of its faults, by number. A fault's own devices
+ * are those on which it can be planted, whatever `device` says; one that a GPU can't be made to
+ * show is planted on the others, or on "virtual". The same otherwise. */
+bool matrix_axes_of(struct matrix *matrix, const struct spec_contract *contract, int fault,
+                    char *const *device);
 
 /* Fills in the rows. A GPU has no schedules: of rows that differ in it only one stays, with the
  * first schedule. SSAN_FORMAT: more than MATRIX_ROWS_MOST; SSAN_NO_MEMORY. The same on every

@@ -452,24 +452,6 @@ static enum ssan_status add_run(struct contract_plan *plan, const struct spec *s
     return status;
 }
 
-/* Only a virtual device can be made to show it: a call that is suppressed or fails, a schedule. */
-static bool is_for_virtual(const struct spec_fault *fault)
-{
-    return fault->ignore.count > 0 || fault->fail.count > 0 || fault->over.schedules.count > 0;
-}
-
-/* The axes of the contract, or of one of its faults. A fault's own devices are those on which it
- * can be planted, whatever the command line says. False when out of memory. */
-static bool find_axes(struct matrix *matrix, const struct spec_contract *contract, int number,
-                      char *const *device)
-{
-    const struct spec_fault *fault = number < 0 ? NULL : &contract->faults[number];
-    const bool has_own = fault && fault->over.devices.count > 0;
-    return matrix_axes(matrix, &contract->matrix.over, fault ? &fault->over : NULL,
-                       has_own ? NULL : device) &&
-           (!fault || has_own || !is_for_virtual(fault) || matrix_leave_gpus(matrix));
-}
-
 /* All runs of one matrix: the contract's, or that of a fault. */
 static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec *spec,
                                    const struct plan_options *options, int fault,
@@ -480,7 +462,7 @@ static enum ssan_status add_matrix(struct contract_plan *plan, const struct spec
     struct matrix matrix = {.rows = 0};
     struct ssan_error inner = {0};
     const size_t at = plan->matrices.count;
-    if (!find_axes(&matrix, contract, fault, options->device) ||
+    if (!matrix_axes_of(&matrix, contract, fault, options->device) ||
         !VEC_PUSH(&plan->matrices, matrix)) {
         matrix_finish(&matrix);
         return ssan_no_memory(err);
