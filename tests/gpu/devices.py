@@ -19,7 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import harness  # noqa: E402  (it lies in the folder just named)
-from harness import Skip, Tally, check, execute, lock_of  # noqa: E402
+from harness import TOOL, Skip, Tally, check, execute, lock_of  # noqa: E402
 
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 ARCH = os.environ.get("STREAMSAN_GPU_ARCH", "sm_90")
@@ -94,10 +94,14 @@ class Programs:
     def get(self, device, name):
         output = self.folder / device / name
         with lock_of(output):
-            if not output.exists():
-                check(not OPTIONS.built, f"--built holds no {device}/{name}")
-                source, words = self.known[name]
-                compile_for(device, output, source() if callable(source) else source, *words)
+            if OPTIONS.built:
+                check(output.exists(), f"--built holds no {device}/{name}")
+                return output
+            source, words = self.known[name]
+            source = source() if callable(source) else source
+            # --build may find those of an older tool or source, whose traces this one does not read.
+            if not output.exists() or output.stat().st_mtime < max(path.stat().st_mtime for path in (TOOL, pathlib.Path(source))):
+                compile_for(device, output, source, *words)
         return output
 
     def build_all(self, devices):
