@@ -8,6 +8,8 @@
 #include "core/explain_path.h"
 #include "core/explain_scan.h"
 
+#include "base/ctext.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -291,7 +293,7 @@ static const char *statement_of(const char *text, const char *at)
     int depth = 0;
     const char *begin = text;
     for (const char *p = text; p < at;) {
-        const char *behind = scan_opaque(p, at);
+        const char *behind = ctext_opaque(p, at);
         if (behind != p) {
             p = behind;
             continue;
@@ -360,7 +362,7 @@ struct names_span names_wrapped(const char *text)
     }
     const char *end = text + strlen(text);
     for (const char *at = text; at < end; at++) {
-        const char *behind = scan_opaque(at, end);
+        const char *behind = ctext_opaque(at, end);
         if (behind != at) {
             at = behind - 1;
             continue;

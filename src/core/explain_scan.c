@@ -3,6 +3,8 @@
  * `::` follow, so that comparisons and shifts stay operators. */
 #include "core/explain_scan.h"
 
+#include "base/ctext.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -20,27 +22,6 @@ struct names_span scan_span(const char *begin, const char *end)
         end--;
     }
     return (struct names_span){begin, (size_t)(end - begin)};
-}
-
-const char *scan_opaque(const char *at, const char *end)
-{
-    if (*at == '"' || *at == '\'') {
-        const char quote = *at;
-        for (at++; at < end && *at != quote; at++) {
-            if (*at == '\\' && at + 1 < end) {
-                at++;
-            }
-        }
-        return at < end ? at + 1 : end;
-    }
-    if (at + 1 < end && at[0] == '/' && at[1] == '*') {
-        for (at += 2; at < end; at++) {
-            if (at[-1] == '*' && at[0] == '/' && at[-2] != '/') {
-                return at + 1;
-            }
-        }
-    }
-    return at;
 }
 
 const char *scan_space(const char *at, const char *end)
@@ -84,7 +65,7 @@ const char *scan_brackets(const char *at, const char *end)
 {
     int depth = 0;
     while (at < end) {
-        const char *behind = scan_opaque(at, end);
+        const char *behind = ctext_opaque(at, end);
         if (behind != at) {
             at = behind;
             continue;
@@ -104,7 +85,7 @@ void scan_arguments(const char *at, const char *end, bool launch, struct names_c
     const char *begin = at;
     call->count = 0;
     while (at < end) {
-        const char *behind = scan_opaque(at, end);
+        const char *behind = ctext_opaque(at, end);
         if (behind != at) {
             at = behind;
             continue;
@@ -145,7 +126,7 @@ const char *scan_find_call(const char *text, const char *function, size_t nth,
     }
     const char *end = text + strlen(text);
     for (const char *at = text; at < end;) {
-        const char *behind = scan_opaque(at, end);
+        const char *behind = ctext_opaque(at, end);
         if (behind != at) {
             at = behind;
             continue;

@@ -12,9 +12,7 @@
 bool scan_is_word(char c);
 /* The text without white space around it. */
 struct names_span scan_span(const char *begin, const char *end);
-/* Behind a literal or comment that begins at `at`; `at` itself when none does. */
-const char *scan_opaque(const char *at, const char *end);
-/* Behind white space and what scan_opaque passes over. */
+/* Behind white space. */
 const char *scan_space(const char *at, const char *end);
 /* Behind a word that the text begins with; NULL when it begins with another. */
 const char *scan_word(const char *text, const char *word);

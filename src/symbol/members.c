@@ -6,6 +6,8 @@
 
 #include "symbol/source.h"
 
+#include "base/ctext.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -79,32 +81,10 @@ static struct word class_of(const char *function)
     return is_same(last_name(function, before - 2, &before), name) ? name : none;
 }
 
-/* Behind the comment, string or character that begins at `at`; `at` when none does. */
-static const char *behind_opaque(const char *at, const char *end)
-{
-    if (*at == '"' || *at == '\'') {
-        const char quote = *at;
-        for (at++; at < end && *at != quote; at++) {
-            at += *at == '\\' && at + 1 < end ? 1 : 0;
-        }
-        return at < end ? at + 1 : end;
-    }
-    if (*at != '/' || at + 1 == end || (at[1] != '/' && at[1] != '*')) {
-        return at;
-    }
-    const bool line = at[1] == '/';
-    for (at += 2; at < end; at++) {
-        if (line ? *at == '\n' : at[-1] == '*' && *at == '/') {
-            return at + 1;
-        }
-    }
-    return end;
-}
-
 /* Behind what has no meaning here or the word at `at`; sets *word (empty: none was there). */
 static const char *next(const char *at, const char *end, struct word *word)
 {
-    const char *behind = behind_opaque(at, end);
+    const char *behind = ctext_opaque(at, end);
     *word = behind == at ? word_at(at, end) : (struct word){at, 0};
     return behind > at ? behind : word->length > 0 ? at + word->length : at;
 }
