@@ -107,22 +107,27 @@ void growth_run(struct pool *pool, growth_memory_info *info)
     }
 }
 
-bool growth_is_wanted(struct pool *pool)
+/* Lock held. */
+static bool wants(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
     if (pool->wanted_pages > 0 && pool_now_ms() < pool->calm_until_ms) {
         pool->wanted_pages = 0;
     }
-    bool is_wanted = pool->wanted_pages > 0 && !pool->wants_release;
+    return pool->wanted_pages > 0 && !pool->wants_release;
+}
+
+bool growth_is_wanted(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool is_wanted = wants(pool);
     pthread_mutex_unlock(&pool->lock);
     return is_wanted;
 }
 
 bool growth_is_urgent(struct pool *pool)
 {
-    bool is_wanted = growth_is_wanted(pool);
     pthread_mutex_lock(&pool->lock);
-    bool is_urgent = is_wanted && pool_is_short(pool);
+    bool is_urgent = wants(pool) && pool_is_short(pool);
     pthread_mutex_unlock(&pool->lock);
     return is_urgent;
 }

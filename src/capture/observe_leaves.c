@@ -284,14 +284,21 @@ static void each_block(struct teller *teller, const struct segment *segment,
     }
 }
 
-static void note_parts(struct teller *teller, const struct segment *segment, uint64_t at,
-                       uint64_t end)
+/* The part that bit `at` of a segment is of: its row, and its bit there. */
+static uint16_t *part_of(struct teller *teller, const struct segment *segment, uint64_t at,
+                         uint16_t *bit)
 {
     uint32_t leaf =
         (uint32_t)(segment->base >> teller->unit >> (PATCH_WORD_SHIFT + PATCH_LEAF_SHIFT));
     uint32_t parts = PATCH_PARTS(leaf, (uint32_t)(at >> PATCH_WORD_SHIFT));
-    uint16_t *row = &teller->parts.rows[__builtin_ctz(parts)];
-    uint16_t bit = (uint16_t)(parts >> 16);
+    *bit = (uint16_t)(parts >> 16);
+    return &teller->parts.rows[__builtin_ctz(parts)];
+}
+
+static void note_parts(struct teller *teller, const struct segment *segment, uint64_t at,
+                       uint64_t end)
+{
+    uint16_t bit, *row = part_of(teller, segment, at, &bit);
     while (!(*row & bit) && at < end) {
         unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
         if (load_bits(segment->bits, at, count)) {
@@ -317,11 +324,9 @@ static bool is_full_page(const uint32_t *bits)
 
 static void note_all(struct teller *teller, const struct segment *segment)
 {
-    uint32_t leaf =
-        (uint32_t)(segment->base >> teller->unit >> (PATCH_WORD_SHIFT + PATCH_LEAF_SHIFT));
-    for (uint32_t word = 0; word < PATCH_PAGE_WORDS; word += PATCH_PAGE_WORDS / 16) {
-        uint32_t parts = PATCH_PARTS(leaf, word);
-        teller->parts.rows[__builtin_ctz(parts)] |= (uint16_t)(parts >> 16);
+    for (uint64_t at = 0; at < PATCH_PAGE_WORDS * UINT64_C(32); at += PATCH_PAGE_WORDS * 2) {
+        uint16_t bit, *row = part_of(teller, segment, at, &bit);
+        *row |= bit;
     }
 }
 

@@ -122,7 +122,7 @@ struct pool {
 /* Whether a launch like the last one would have to do without windows. Lock held. */
 static inline bool pool_is_short(const struct pool *pool)
 {
-    return pool->short_pages * PATCH_PAGE_BYTES > pool->slabs.bytes - pool->slabs.used_bytes;
+    return pool->short_pages > slabs_left(&pool->slabs);
 }
 
 /* An address on the device, as the sanitizer library takes it. */

@@ -1,8 +1,6 @@
 /* First fit over a sorted list of free intervals. Runs are few: some for each launch in flight. */
 #include "capture/observe_slabs.h"
 
-#include "capture/patch_abi.h"
-
 bool slabs_add(struct slabs *slabs, uint64_t base, uint64_t bytes)
 {
     const uint64_t guard = SLABS_GUARD * (uint64_t)PATCH_PAGE_BYTES;

@@ -5,6 +5,8 @@
 #ifndef SSAN_CAPTURE_OBSERVE_SLABS_H
 #define SSAN_CAPTURE_OBSERVE_SLABS_H
 
+#include "capture/patch_abi.h"
+
 #include "base/ranges.h"
 
 #include <stdbool.h>
@@ -35,6 +37,11 @@ void slabs_give(struct slabs *slabs, uint64_t address, uint64_t pages);
 /* Takes out a slab of which nothing is in use, never the first: its base, for the caller to free;
  * 0: there is none. */
 uint64_t slabs_remove(struct slabs *slabs);
+/* Pages that nobody has, in all. */
+static inline uint64_t slabs_left(const struct slabs *slabs)
+{
+    return (slabs->bytes - slabs->used_bytes) / PATCH_PAGE_BYTES;
+}
 void slabs_finish(struct slabs *slabs);
 
 #endif

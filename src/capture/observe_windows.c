@@ -129,7 +129,7 @@ static void take_window(struct pool *pool, struct pool_launch *launch, struct pa
 static void ask_ahead(struct pool *pool, const struct taking *taking)
 {
     uint64_t wanted = taking->taken + taking->missing;
-    uint64_t left = (pool->slabs.bytes - pool->slabs.used_bytes) / PATCH_PAGE_BYTES;
+    uint64_t left = slabs_left(&pool->slabs);
     if (taking->missing > 0 || left < 2 * wanted) {
         pool->wanted_pages = wanted > pool->wanted_pages ? wanted : pool->wanted_pages;
     }
