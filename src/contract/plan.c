@@ -345,7 +345,7 @@ static void drop_threads(struct words *words, size_t begin)
             words->list.items[to++] = word;
         }
     }
-    words->list.count = words->failed ? words->list.count : to;
+    words->list.count = to;
 }
 
 /* The command of a run; its program is that of its build. */

@@ -198,8 +198,8 @@ size_t history_nth_on_line(const struct history *history, uint32_t site, const c
     enum { SEEN_MAX = 8 };
     uint32_t seen[SEEN_MAX];
     size_t known = 0, count;
-    const uint32_t *calls = history_calls_of(history, history_site(history, site)->place, &count);
     const struct hist_site *found = history_site(history, site);
+    const uint32_t *calls = history_calls_of(history, found->place, &count);
     const char *text = history_place(history, site).text;
     for (size_t i = 0; call && i < count; i++) {
         const struct hist_call *at = &history->calls.items[calls[i]];

@@ -100,23 +100,32 @@ static void test_even_and_odd(void **state)
     run(0);
 }
 
+/* Two kernels on streams of their own write every second unit of memory, in turn. `bits`: `count`
+ * words for each of them. */
+static void write_leaves(uint64_t *bits, uint32_t count, uint32_t unit_log2)
+{
+    uint32_t s = t_blocking(&t), u = t_blocking(&t);
+    t_alloc(&t, SSAN_memory_DEVICE, D, MIB);
+    for (uint32_t i = 0; i < 2; i++) {
+        memset(bits + i * count, i ? 0xaa : 0x55, count * sizeof *bits);
+        uint64_t op = t_op(&t, i ? u : s, SSAN_op_kind_KERNEL);
+        t_put(&t,
+              (struct ssan_event){.kind = SSAN_EV_set_leaf,
+                                  .set_leaf = {.op = op,
+                                               .access = WRITE,
+                                               .address = D,
+                                               .unit_log2 = unit_log2,
+                                               .bits = {.ptr = bits + i * count, .count = count}}});
+        t_close(&t, op);
+    }
+}
+
 /* Bitmaps of single bytes, neighbours on two streams. */
 static void test_neighbouring_bytes(void **state)
 {
     (void)state;
     static uint64_t bits[2][64];
-    uint32_t s = t_blocking(&t), u = t_blocking(&t);
-    t_alloc(&t, SSAN_memory_DEVICE, D, MIB);
-    for (int i = 0; i < 2; i++) {
-        memset(bits[i], i ? 0xaa : 0x55, sizeof bits[i]);
-        uint64_t op = t_op(&t, i ? u : s, SSAN_op_kind_KERNEL);
-        t_put(&t, (struct ssan_event){.kind = SSAN_EV_set_leaf,
-                                      .set_leaf = {.op = op,
-                                                   .access = WRITE,
-                                                   .address = D,
-                                                   .bits = {.ptr = bits[i], .count = 64}}});
-        t_close(&t, op);
-    }
+    write_leaves(bits[0], 64, 0);
     run(0);
     bits[1][3] |= 1; /* byte 192 */
     check_bytes(run(1), 192, 193);
@@ -127,19 +136,7 @@ static void test_leaves_of_words(void **state)
 {
     (void)state;
     static uint64_t bits[2][32];
-    uint32_t s = t_blocking(&t), u = t_blocking(&t);
-    t_alloc(&t, SSAN_memory_DEVICE, D, MIB);
-    for (int i = 0; i < 2; i++) {
-        memset(bits[i], i ? 0xaa : 0x55, sizeof bits[i]);
-        uint64_t op = t_op(&t, i ? u : s, SSAN_op_kind_KERNEL);
-        t_put(&t, (struct ssan_event){.kind = SSAN_EV_set_leaf,
-                                      .set_leaf = {.op = op,
-                                                   .access = WRITE,
-                                                   .address = D,
-                                                   .unit_log2 = 2,
-                                                   .bits = {.ptr = bits[i], .count = 32}}});
-        t_close(&t, op);
-    }
+    write_leaves(bits[0], 32, 2);
     run(0);
     bits[1][20] |= UINT64_C(1) << 34; /* the 1314th word */
     check_bytes(run(1), 5256, 5260);
