@@ -25,7 +25,8 @@ enum ssan_annotation_kind {
     SSAN_ANNOTATE_HAPPENS_AFTER = 7,  /* object: acquire */
     SSAN_ANNOTATE_POOL_ALLOC = 8,     /* pool, object, bytes */
     SSAN_ANNOTATE_POOL_FREE = 9,      /* pool, object */
-    SSAN_ANNOTATE_FINDINGS = 10       /* returns the number of error findings so far, unfolded */
+    SSAN_ANNOTATE_FINDINGS = 10,      /* returns the number of error findings so far, unfolded */
+    SSAN_ANNOTATE_LIBRARY_ASKS = 11   /* bytes: 1 begins, 0 ends */
 };
 
 /* Defined by streamsan in the program it checks; else null. Returns 0 except for
@@ -71,6 +72,12 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_POOL_ALLOC, (ptr), (bytes), (pool), 0))
 #define SSAN_POOL_FREE(pool, ptr)                                                                  \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_POOL_FREE, (ptr), 0, (pool), 0))
+
+/* For libraries. From SSAN_LIBRARY_ASKS(1) to SSAN_LIBRARY_ASKS(0) the calling thread asks for the
+ * last error on behalf of a library, which wants to keep it for the program: a launch that failed
+ * has not been asked for by that. Does not nest. */
+#define SSAN_LIBRARY_ASKS(begins)                                                                  \
+    ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_LIBRARY_ASKS, 0, (begins), 0, 0))
 
 /* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0
  * without the tool, and where no answer comes within 10 s, which makes the run incomplete. Counted

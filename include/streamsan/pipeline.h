@@ -59,6 +59,10 @@
  *     waits for ever.
  * Functions return a status; the last argument, `err`, may be NULL and is filled on failure only. A
  * CUDA call of the library that fails leaves nothing in cudaGetLastError: the caller is told here.
+ * Calls that succeed leave an error of the program's that stands there as it is. One that fails
+ * while such an error stands lies over it, as CUDA keeps one error for each thread, the last; the
+ * library clears neither, so cudaGetLastError still says that there was an error, with the
+ * library's code. To the tool the library's look at that error is no question of the program's.
  *
  * THREADS. Any thread may call any function; one batch or one consumer is used by one thread at a
  * time. No call holds a lock over a CUDA call or over your callback. Calls may not be made in host

@@ -69,6 +69,8 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
         wait_for_accesses(thread);
         return capture_ask_findings(thread->id);
+    } else if (kind == SSAN_ANNOTATE_LIBRARY_ASKS) {
+        thread->library_asks = bytes != 0;
     } else if (annotation_event(&annotation, thread->id,
                                 annotation_has_site(kind) ? calls_site(thread) : 0, &event)) {
         emit_put(&event);

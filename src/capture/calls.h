@@ -65,6 +65,7 @@ struct thread {
     bool makes_context; /* is inside of the creation of one */
     CUcontext context;  /* current at the last API callback */
     uint64_t callback;  /* the op whose host function this thread runs */
+    bool library_asks;  /* questions for the last error are a library's own (SSAN_LIBRARY_ASKS) */
 };
 
 /* The calling thread. */

@@ -124,5 +124,7 @@ void error_returned(struct thread *thread, const struct api_call *call,
 
 void error_asked(struct thread *thread, const struct api_call *call, int result)
 {
-    emit_asked(call->name, (uint32_t)result, thread->id, calls_site(thread));
+    if (!thread->library_asks) {
+        emit_asked(call->name, (uint32_t)result, thread->id, calls_site(thread));
+    }
 }

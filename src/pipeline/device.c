@@ -36,6 +36,7 @@ bool event_join(struct failure *failure, cudaEvent_t event)
     if (PIPE_OK(&once, cudaEventSynchronize, event)) {
         return true;
     }
+    pipe_before_call(failure);
     while ((error = cudaEventQuery(event)) == cudaErrorNotReady) {
         sched_yield();
     }
@@ -138,7 +139,7 @@ static void enable_peers(struct ssan_pipe *pipe, int device)
 {
     for (unsigned i = 0; i < pipe->options.device_count; i++) {
         int can = 0, peer = pipe->parts[i].device;
-        if (device == peer || cudaPeekAtLastError() != cudaSuccess) {
+        if (device == peer || pipe_error_stands()) {
             continue;
         }
         if (cudaDeviceCanAccessPeer(&can, device, peer) != cudaSuccess ||

@@ -96,10 +96,26 @@ bool pipe_no_memory(struct failure *failure, const char *call, int code)
     return false;
 }
 
+bool pipe_error_stands(void)
+{
+    SSAN_LIBRARY_ASKS(1);
+    bool stands = cudaPeekAtLastError() != cudaSuccess;
+    SSAN_LIBRARY_ASKS(0);
+    return stands;
+}
+
+void pipe_before_call(struct failure *failure)
+{
+    failure->error_stands = pipe_error_stands();
+}
+
+/* A failure is told by us, and not once more behind the caller's next launch. But CUDA keeps one
+ * error for each thread: where one stood, this one lies over it, and clearing it would lose both.
+ */
 bool pipe_ok(struct failure *failure, const char *call, cudaError_t error)
 {
-    if (error != cudaSuccess) {
-        (void)cudaGetLastError(); /* told by us; not once more behind the caller's next launch */
+    if (error != cudaSuccess && !failure->error_stands) {
+        (void)cudaGetLastError();
     }
     if (error != cudaSuccess && failure->status == SSAN_PIPE_OK) {
         failure->status = error == cudaErrorMemoryAllocation ? SSAN_PIPE_NO_MEMORY : SSAN_PIPE_CUDA;

@@ -38,6 +38,7 @@ struct failure {
     const char *call, *code_name; /* static; code_name: NULL for a number of the program's */
     int device;                   /* what cudaSetDevice was asked for; for other calls nothing */
     uint64_t batch;
+    bool error_stands; /* pipe_before_call */
 };
 
 struct slot {
@@ -155,9 +156,15 @@ enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct f
                                      const char *name);
 /* Notes that the C library has no memory for `call`; false. */
 bool pipe_no_memory(struct failure *failure, const char *call, int code);
+/* Whether an error of an earlier call stands in the thread's last error. To the tool this is no
+ * question of the program's. */
+bool pipe_error_stands(void);
+/* Before each CUDA call that pipe_ok judges: what stands then isn't cleared behind it. */
+void pipe_before_call(struct failure *failure);
 /* Notes a CUDA call that failed, if none is noted yet; true if it succeeded. */
 bool pipe_ok(struct failure *failure, const char *call, cudaError_t error);
-#define PIPE_OK(failure, function, ...) pipe_ok((failure), #function, function(__VA_ARGS__))
+#define PIPE_OK(failure, function, ...)                                                            \
+    (pipe_before_call(failure), pipe_ok((failure), #function, function(__VA_ARGS__)))
 
 static inline enum slot_state slot_state(const struct slot *slot)
 {

@@ -66,6 +66,8 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
         tell_name(object, text);
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
         return count_findings();
+    } else if (kind == SSAN_ANNOTATE_LIBRARY_ASKS) {
+        threads_set_library_asks(bytes != 0);
     } else if (annotation_event(&annotation, threads_self(),
                                 annotation_has_site(kind) ? site_capture(frame) : 0, &event)) {
         emit_put(&event);

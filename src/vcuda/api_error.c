@@ -5,10 +5,12 @@
 #include "vcuda/site.h"
 #include "vcuda/threads.h"
 
-/* The program wants to know which error there was. */
+/* The program wants to know which error there was; of a library's own question it learns nothing.
+ */
 static void asks(const char *name, const void *frame, cudaError_t error)
 {
-    if (error != cudaSuccess && error != cudaErrorNotReady && emit_is_on()) {
+    if (error != cudaSuccess && error != cudaErrorNotReady && !threads_library_asks() &&
+        emit_is_on()) {
         emit_asked(name, (uint32_t)error, threads_self(), site_capture(frame));
     }
 }

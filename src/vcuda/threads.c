@@ -32,6 +32,7 @@ static _Thread_local uint32_t self_id;
 static _Thread_local bool is_own;
 static _Thread_local sigset_t creator_signals; /* of a thread of ours */
 static _Thread_local uint64_t stack_end, callback_op;
+static _Thread_local bool library_asks;
 
 __attribute__((constructor(101))) static void number_main_thread(void)
 {
@@ -77,6 +78,16 @@ uint64_t threads_callback(void)
 void threads_set_callback(uint64_t op)
 {
     callback_op = op;
+}
+
+bool threads_library_asks(void)
+{
+    return library_asks;
+}
+
+void threads_set_library_asks(bool asks)
+{
+    library_asks = asks;
 }
 
 /* The C library's function behind ours. */

@@ -22,6 +22,9 @@ void threads_take_signals(bool take);
 /* The operation whose host function this thread runs; 0: none. */
 uint64_t threads_callback(void);
 void threads_set_callback(uint64_t op);
+/* Whether the calling thread asks for errors on behalf of a library (SSAN_LIBRARY_ASKS). */
+bool threads_library_asks(void);
+void threads_set_library_asks(bool asks);
 /* In a forked child: nobody holds the lock, and this is the only thread. */
 void threads_forget(void);
 

@@ -170,8 +170,18 @@ def one_failure(way, call, nth, error, schedule):
     return happened
 
 
+def unasked_program():
+    return build_once(PROGRAMS / "unasked", "-g", ROOT / "tests/pipeline/programs/unasked.cu", "-lstreamsan-pipeline")
+
+
+def unasked_launch():
+    done = run(unasked_program(), timeout=TIME_S)
+    check([found["rule"] for found in done.findings(("error",))] == ["SSAN-UNCHECKED-LAUNCH"], done.about())
+
+
 def failures(tally, _archive):
     happened = []
+    tally.case("a launch of compute's that nobody asks for", unasked_launch)
 
     def one(*case):
         happened.append(one_failure(*case))
@@ -188,7 +198,7 @@ def failures(tally, _archive):
 
 def programs(tally, archive):
     PROGRAMS.mkdir(parents=True, exist_ok=True)
-    for name, build in (("matrix", program), ("mutants", lambda: mutants_program(archive))):
+    for name, build in (("matrix", program), ("unasked", unasked_program), ("mutants", lambda: mutants_program(archive))):
         (PROGRAMS / name).unlink(missing_ok=True)
         tally.case(name, build)
 

@@ -299,6 +299,27 @@ static int error_that_stands(void *by_program)
     return 0;
 }
 
+/* A call of the library fails: nothing is left of it, but where an error of the program's stood,
+ * one has to stand still. */
+static int error_over_another(void *unused)
+{
+    struct ssan_pipe_consumer_options wants = {
+        .size = sizeof wants, .on_device = true, .device = 77};
+    struct ssan_pipe_consumer *made;
+    start();
+    CHECK(ssan_pipe_consumer_create(pipe_, &wants, &made, NULL) == SSAN_PIPE_INVALID);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    FAILS(cudaMemcpyAsync(NULL, NULL, 1, (enum cudaMemcpyKind)9, stream),
+          cudaErrorInvalidMemcpyDirection);
+    go_round();
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidMemcpyDirection);
+    CHECK(ssan_pipe_consumer_create(pipe_, &wants, &made, NULL) == SSAN_PIPE_INVALID);
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    GOOD(ssan_pipe_destroy(pipe_, NULL));
+    return 0;
+}
+
 static void on_two_devices(int (*body)(void *), void *data)
 {
     setenv("STREAMSAN_DEVICES", "2", 1);
@@ -317,6 +338,7 @@ TEST(cancelled_threads)
 TEST(left_compute)
 TEST(submitting)
 TEST(destroyed_beside_take)
+TEST(error_over_another)
 
 static void test_way_back(void **state)
 {
@@ -339,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_left_compute),
         cmocka_unit_test(test_submitting),
         cmocka_unit_test(test_destroyed_beside_take),
+        cmocka_unit_test(test_error_over_another),
         cmocka_unit_test(test_way_back),
         cmocka_unit_test(test_error_that_stands),
     };
