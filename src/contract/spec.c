@@ -109,6 +109,15 @@ static void tell_number(struct strbuf *out, const struct yaml_fault *fault)
                   fault->word);
 }
 
+static void tell_long(struct strbuf *out, const struct yaml_fault *fault)
+{
+    if (fault->wanted && fault->wanted->type == CYAML_SEQUENCE) {
+        strbuf_printf(out, "has more than %u entries", (unsigned)fault->wanted->sequence.max);
+    } else {
+        strbuf_puts(out, "is too long");
+    }
+}
+
 static enum ssan_status blame_schema(struct ssan_error *err, const struct spec *spec,
                                      const char *name, const struct yaml_fault *fault)
 {
@@ -131,7 +140,7 @@ static enum ssan_status blame_schema(struct ssan_error *err, const struct spec *
         strbuf_puts(&text, "is empty");
         break;
     case YAML_FAULT_LONG:
-        strbuf_puts(&text, "is too long");
+        tell_long(&text, fault);
         break;
     case YAML_FAULT_WORD:
         tell_word(&text, fault);

@@ -35,6 +35,13 @@ static const char *note(struct walk *walk, struct strbuf *path, uint32_t line)
     return place.path && VEC_PUSH(&lines->places, place) ? place.path : NULL;
 }
 
+static enum yaml_form form_of(const yaml_event_t *event)
+{
+    return event->type == YAML_SCALAR_EVENT           ? YAML_FORM_TEXT
+           : event->type == YAML_SEQUENCE_START_EVENT ? YAML_FORM_LIST
+                                                      : YAML_FORM_KEYS;
+}
+
 /* A node begins: the path that it has, NULL when out of memory; `*key` when it is a key. */
 static const char *place_node(struct walk *walk, const yaml_event_t *event, bool *key)
 {
@@ -43,6 +50,7 @@ static const char *place_node(struct walk *walk, const yaml_event_t *event, bool
     *key = false;
     if (walk->depth == 0) {
         walk->lines->filled = event->type != YAML_SCALAR_EVENT || event->data.scalar.length > 0;
+        walk->lines->form = form_of(event);
         return "";
     }
     struct level *level = &walk->levels[walk->depth - 1];
@@ -69,13 +77,26 @@ static bool note_value(struct walk *walk, const yaml_event_t *event)
         return true;
     }
     struct yaml_place *place = &lines->places.items[lines->places.count - 1];
-    if (event->type != YAML_SCALAR_EVENT) {
-        place->form = event->type == YAML_SEQUENCE_START_EVENT ? YAML_FORM_LIST : YAML_FORM_KEYS;
+    place->form = form_of(event);
+    if (place->form != YAML_FORM_TEXT) {
         return true;
     }
     place->text = arena_strndup(&lines->arena, (const char *)event->data.scalar.value,
                                 event->data.scalar.length);
     return place->text != NULL;
+}
+
+/* A text that is a key, an entry or a value. */
+static enum ssan_status take_text(struct walk *walk, const yaml_event_t *event)
+{
+    bool key;
+    if (memchr(event->data.scalar.value, '\0', event->data.scalar.length)) {
+        return ssan_fail(walk->err, SSAN_FORMAT, event->start_mark.line + 1,
+                         "a character 0, which would end the text, stands in it");
+    }
+    return place_node(walk, event, &key) && (key || note_value(walk, event))
+               ? SSAN_OK
+               : ssan_no_memory(walk->err);
 }
 
 /* A mapping or list begins. */
@@ -97,7 +118,6 @@ static enum ssan_status open_level(struct walk *walk, const yaml_event_t *event)
 static enum ssan_status take_event(struct walk *walk, const yaml_event_t *event)
 {
     const uint32_t line = (uint32_t)event->start_mark.line + 1;
-    bool key;
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (walk->documents++ > 0) {
@@ -114,9 +134,7 @@ static enum ssan_status take_event(struct walk *walk, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return ssan_fail(walk->err, SSAN_FORMAT, line, "an alias: write the entry out");
     case YAML_SCALAR_EVENT:
-        return place_node(walk, event, &key) && (key || note_value(walk, event))
-                   ? SSAN_OK
-                   : ssan_no_memory(walk->err);
+        return take_text(walk, event);
     default:
         return SSAN_OK;
     }

@@ -24,12 +24,13 @@ struct yaml_place {
 struct yaml_lines {
     VEC(struct yaml_place) places;
     struct arena arena;
-    bool filled; /* the document holds something */
+    bool filled;         /* the document holds something */
+    enum yaml_form form; /* of a document that does */
 };
 
-/* Reads the first document. SSAN_FORMAT: the text is no YAML, has a second document or an alias, or
- * is nested too deeply; `position` of the error is the line, its text says what is wrong. `lines`
- * needs yaml_lines_finish in any case. */
+/* Reads the first document. SSAN_FORMAT: the text is no YAML, has a second document, an alias or a
+ * character 0, or is nested too deeply; `position` of the error is the line, its text says what is
+ * wrong. `lines` needs yaml_lines_finish in any case. */
 enum ssan_status yaml_lines_read(struct yaml_lines *lines, const char *text, size_t length,
                                  struct ssan_error *err);
 

@@ -134,6 +134,9 @@ static void fill_fault(struct yaml_fault *fault, cyaml_err_t error, const struct
             fault->path[length - 1] = '\0';
         }
     }
+    if (error == CYAML_ERR_SEQUENCE_ENTRIES_MAX && strrchr(fault->path, '[')) {
+        *strrchr(fault->path, '[') = '\0'; /* the place is that of the first entry too many */
+    }
     length = strlen(word);
     if (length > 1 && word[0] == '\'' && word[length - 1] == '\'') {
         word++;
@@ -145,7 +148,9 @@ static void fill_fault(struct yaml_fault *fault, cyaml_err_t error, const struct
                                                  fault->kind == YAML_FAULT_TWICE
                                              ? inside
                                              : fault->path);
-    fault->wanted = fault->kind == YAML_FAULT_NUMBER ? value_at(schema, fault->path) : NULL;
+    fault->wanted = fault->kind == YAML_FAULT_NUMBER || fault->kind == YAML_FAULT_LONG
+                        ? value_at(schema, fault->path)
+                        : NULL;
 }
 
 /* All of a text as a number in decimal digits. libcyaml reads as much as it can, and takes a
@@ -172,15 +177,19 @@ static bool is_one_of(const char *text, const cyaml_schema_value_t *value)
     return false;
 }
 
+static enum yaml_form form_wanted(const cyaml_schema_value_t *value)
+{
+    return value->type == CYAML_MAPPING    ? YAML_FORM_KEYS
+           : value->type == CYAML_SEQUENCE ? YAML_FORM_LIST
+                                           : YAML_FORM_TEXT;
+}
+
 /* Whether what stands at a place has the form that its schema wants; if not, fills the fault. */
 static bool fits(const struct yaml_place *place, const cyaml_schema_value_t *value,
                  struct yaml_fault *fault)
 {
-    const enum yaml_form wanted = value->type == CYAML_MAPPING    ? YAML_FORM_KEYS
-                                  : value->type == CYAML_SEQUENCE ? YAML_FORM_LIST
-                                                                  : YAML_FORM_TEXT;
     enum yaml_fault_kind kind = YAML_FAULT_FORM;
-    bool good = place->form == wanted;
+    bool good = place->form == form_wanted(value);
     if (good && place->text && (value->type == CYAML_INT || value->type == CYAML_UINT)) {
         kind = YAML_FAULT_NUMBER;
         good = is_number(place->text, true) && (value->type == CYAML_INT || place->text[0] != '-');
@@ -207,6 +216,11 @@ static bool fits(const struct yaml_place *place, const cyaml_schema_value_t *val
 static bool all_fit(const struct yaml_lines *lines, const cyaml_schema_value_t *schema,
                     struct yaml_fault *fault)
 {
+    if (lines->form != form_wanted(schema)) {
+        *fault = (struct yaml_fault){
+            .kind = YAML_FAULT_FORM, .line = 1, .wanted = schema, .form = lines->form};
+        return false;
+    }
     for (size_t i = 0; i < lines->places.count; i++) {
         const struct yaml_place *place = &lines->places.items[i];
         const cyaml_schema_value_t *value = value_at(schema, place->path);

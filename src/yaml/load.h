@@ -24,7 +24,8 @@ struct yaml_fault {
     char path[256]; /* of the mapping, list or value; "" is the document */
     char word[128];
     uint32_t line;
-    const cyaml_schema_value_t *wanted; /* what belongs there; NULL: not known */
+    const cyaml_schema_value_t *wanted; /* what belongs there, of a list that is too long the list
+                                           itself; NULL: not known */
     enum yaml_form form;                /* YAML_FAULT_FORM: what stands there, if that is known */
 };
 

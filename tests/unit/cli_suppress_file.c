@@ -103,6 +103,7 @@ static void faults_name_line_and_key(void **state)
         {"- &a {id: 00000000, reason: x}\n- *a\n", "s.yaml:2: an alias: write the entry out"},
         {"- {id: 00000000, reason: x}\n---\n[]\n", "s.yaml:2: a second document begins here"},
         {"- reason: \"\\xZZ\"\n", "s.yaml:1: "},
+        {"- id: 00000000\n  reason: \"a\\0b\"\n", "s.yaml:2: a character 0"},
         {"- id: 00000000\n  reason: \xff\xff\n", "s.yaml:2: invalid leading UTF-8 octet"},
     };
     size_t i;

@@ -60,6 +60,27 @@ static void lines_and_keys(void **state)
             "x.yaml:1: 'name': 'a/b': letters, digits, '-', '_' and '.' make a name");
     refused(HEAD "run:\n  arguments: [\"{size}\"]\n",
             "x.yaml:5: 'run.arguments[0]': there is no {size} here ('{{' is a brace as it stands)");
+    refused(HEAD "run:\n  arguments: [b,\n    \"a\\0b\"]\n",
+            "x.yaml:6: a character 0, which would end the text, stands in it");
+}
+
+/* The whole document has a form as well, and a list an end. */
+static void whole_and_long(void **state)
+{
+    static const char *const documents[] = {"~\n", "hello\n", "- name: n\n", "[]\n"};
+    struct strbuf text = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        refused(documents[i], "x.yaml:1: keys are wanted, each with a colon: version, name, about, "
+                              "build, run, matrix, expect, faults");
+    }
+    strbuf_puts(&text, HEAD "matrix:\n  sizes: [");
+    for (int i = 0; i <= 1000; i++) {
+        strbuf_printf(&text, "%d,", i);
+    }
+    strbuf_puts(&text, "]\n");
+    refused(strbuf_text(&text), "x.yaml:5: 'matrix.sizes': has more than 1000 entries");
+    strbuf_finish(&text);
 }
 
 /* Numbers are read whole or not at all; a form that does not fit is told in words of the contract.
@@ -243,9 +264,13 @@ static void forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_and_keys), cmocka_unit_test(numbers_and_forms),
-        cmocka_unit_test(taken),          cmocka_unit_test(no_memory),
-        cmocka_unit_test(placeholders),   cmocka_unit_test(forms),
+        cmocka_unit_test(lines_and_keys),
+        cmocka_unit_test(whole_and_long),
+        cmocka_unit_test(numbers_and_forms),
+        cmocka_unit_test(taken),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(placeholders),
+        cmocka_unit_test(forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
