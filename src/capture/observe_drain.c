@@ -5,6 +5,7 @@
  * observe_streams.c. Cost: three small copies a drain, then what the pages weigh. */
 #include "capture/observe_owned.h"
 
+#include "capture/observe_hints.h"
 #include "capture/observe_leaves.h"
 #include "capture/observe_sites.h"
 #include "capture/observe_streams.h"
@@ -224,6 +225,10 @@ static bool is_record_touched(const struct pool *pool, uint32_t index)
 static void reset_template(struct pool *pool, uint32_t index)
 {
     struct patch_launch *record = &pool->templates[index];
+    if (pool->launches[index].has_guesses) {
+        memset(record->sites, 0, sizeof record->sites);
+        pool->launches[index].has_guesses = false;
+    }
     memset(record->windows, 0, sizeof record->windows);
     record->window_count = 0;
 }
@@ -284,6 +289,21 @@ static void leave_done(struct drain *drain)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Its kernel's later launches are to fare better. */
+static void learn(struct drain *drain, uint32_t index)
+{
+    struct pool *pool = drain->pool;
+    const struct pool_launch *launch = &pool->launches[index];
+    if (!launch->kernel) {
+        return;
+    }
+    windows_learn(launch);
+    if (launch->is_to_learn && owned_copy_back(drain, pool->records_copy, pool_user(pool, index),
+                                               sizeof(struct patch_launch))) {
+        hints_learn(launch, pool->records_copy);
+    }
+}
+
 static void run_drain(struct drain *drain)
 {
     struct pool *pool = drain->pool;
@@ -310,9 +330,7 @@ static void run_drain(struct drain *drain)
     tell_pages(drain);
     for (size_t i = 0; i < drain->done.count; i++) {
         uint32_t index = drain->done.items[i];
-        if (pool->launches[index].kernel) {
-            windows_learn(&pool->launches[index]);
-        }
+        learn(drain, index);
         if (is_lost(pool, index) || pool->launches[index].is_short || drain->has_failed ||
             drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);

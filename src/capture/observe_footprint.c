@@ -106,16 +106,18 @@ struct scan {
     void *self;
 };
 
-/* Calls take(self, address, end) for each aligned word that is an address in a live block, which
- * ends at `end`. */
-static void scan_words(const struct scan *scan, const unsigned char *bytes, size_t size)
+/* Calls take(self, operand) for each aligned word that is an address in a live block. The words
+ * begin at `offset` of all parameters. */
+static void scan_words(const struct scan *scan, size_t offset, const unsigned char *bytes,
+                       size_t size)
 {
     for (size_t at = 0; at + sizeof(uint64_t) <= size; at += sizeof(uint32_t)) {
         uint64_t word;
         struct memory_block block;
         memcpy(&word, bytes + at, sizeof word);
         if (word >= scan->begin && word < scan->end && memory_find(word, &block)) {
-            scan->take(scan->self, word, block.address + block.size);
+            struct observe_operand operand = {offset + at, word, block.address + block.size};
+            scan->take(scan->self, &operand);
         }
     }
 }
@@ -129,7 +131,7 @@ bool observe_operands_each(const struct observed_kernel *kernel,
     struct scan scan = {.take = take, .self = self};
     memory_span(&scan.begin, &scan.end);
     if (arguments->bytes) {
-        scan_words(&scan, arguments->bytes, arguments->byte_count);
+        scan_words(&scan, 0, arguments->bytes, arguments->byte_count);
         return true;
     }
     if (!parameters || (kernel->parameter_count > 0 && !arguments->arguments)) {
@@ -137,7 +139,7 @@ bool observe_operands_each(const struct observed_kernel *kernel,
     }
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
         if (arguments->arguments[i]) {
-            scan_words(&scan, arguments->arguments[i], parameters[i].size);
+            scan_words(&scan, parameters[i].offset, arguments->arguments[i], parameters[i].size);
         }
     }
     return true;
@@ -150,9 +152,10 @@ struct operands {
 };
 
 /* Adds the rest of the block behind `address`; of one block the longest rest counts. */
-static void add_operand(void *self, uint64_t address, uint64_t end)
+static void add_operand(void *self, const struct observe_operand *operand)
 {
     struct operands *operands = self;
+    const uint64_t address = operand->address, end = operand->block_end;
     for (uint32_t i = 0; i < operands->count; i++) {
         struct ssan_run *run = &operands->runs[i];
         if (run->address + run->length == end) {

@@ -19,9 +19,18 @@ struct observe_arguments observe_arguments_find(void);
  * callback. */
 void observe_footprint_prepare(struct observed_kernel *kernel, CUfunction function);
 
-/* Calls take(self, address, end) for every address of a live block that the parameters hold, in any
- * word, in their order; `end` is that of the block. False: the parameters are not known. */
-typedef void observe_take_operand(void *self, uint64_t address, uint64_t end);
+/* An address among the parameters of a launch. */
+struct observe_operand {
+    size_t offset; /* of its word, in bytes */
+    uint64_t address;
+    uint64_t block_end; /* of the live block that it is in */
+};
+/* In a set of operands. Those of large parameters share bits: a set may seem to hold more. */
+#define OBSERVE_OPERAND(offset) (UINT64_C(1) << ((offset) / 8 % 64))
+
+/* Calls take(self, operand) for every address of a live block that the parameters hold, in any
+ * word, in their order. False: the parameters are not known. */
+typedef void observe_take_operand(void *self, const struct observe_operand *operand);
 bool observe_operands_each(const struct observed_kernel *kernel,
                            const struct observe_arguments *arguments, observe_take_operand *take,
                            void *self);

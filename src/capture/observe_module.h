@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct observe_module;
+struct kernel_hints;
 
 /* A function of the driver that was launched; never freed, as launches in flight refer to it. */
 struct observed_kernel {
@@ -22,9 +23,11 @@ struct observed_kernel {
     unsigned flags; /* enum cubin_flag, with what it may call; 0 for unknown code */
     unsigned kinds; /* of accesses that it can make, as in struct cubin_function; the same */
     _Atomic uint32_t reach; /* bytes behind an operand that a thread stands for; 0: not known yet */
-    _Atomic uint32_t growths; /* of that; 0: it never went far beyond its windows */
-    bool waits_first;         /* observe_cubin.h */
-    bool is_listed;           /* the plan's `kernel` lines let it be observed */
+    _Atomic uint32_t growths;           /* of that; 0: it never went far beyond its windows */
+    struct kernel_hints *_Atomic hints; /* observe_hints.c */
+    _Atomic uint32_t hinted;            /* launches that were given what they say */
+    bool waits_first;                   /* observe_cubin.h */
+    bool is_listed;                     /* the plan's `kernel` lines let it be observed */
     uint32_t parameter_count;
     const struct observe_parameter *parameters; /* NULL: not asked for yet, or unknown */
     struct observed_kernel *next_retired;       /* of a module that is gone */

@@ -116,7 +116,8 @@ static void list_windows(struct drain *drain, uint32_t launch)
         for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
             uint64_t leaf = windows_pages(window->first, kind);
             uint64_t count = windows_pages(window->count, kind);
-            bool is_touched = pool->flags_copy[index].touched[i] >> kind & 1;
+            uint32_t touched = pool->flags_copy[index].touched[i] | window->guessed;
+            bool is_touched = touched >> kind & 1;
             if (!window->pages[kind - 1] || (!is_touched && count > FILLER)) {
                 continue;
             }

@@ -225,6 +225,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         launch->is_running = true;
         launch->is_done = false;
         launch->is_short = false;
+        launch->is_to_learn = false;
         launch->window_count = 0;
         pool->running++;
         pool->begun[pool->begun_count++] = launch->number;

@@ -26,6 +26,8 @@ struct pool_page {
 struct pool_window {
     uint32_t first, count; /* leaves of 256 KiB */
     uint32_t used;         /* of them as far as a bit was found, once it is drained */
+    uint32_t guessed;      /* 1 << kind: sites say that it is accessed so (observe_hints.h) */
+    uint64_t operands;     /* OBSERVE_OPERAND of those in it */
     uint64_t pages[PATCH_KINDS];
 };
 
@@ -39,6 +41,8 @@ struct pool_launch {
     bool is_running;                /* its record is not free */
     bool is_done;                   /* being drained */
     bool is_short;                  /* a claim that may be its own was not read */
+    bool has_guesses;               /* its template has sites */
+    bool is_to_learn;               /* its sites are of interest */
     VEC(struct pool_page) pages;
     struct pool_window windows[PATCH_WINDOWS];
     uint32_t window_count;

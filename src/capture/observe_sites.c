@@ -59,8 +59,8 @@ static void add_windows(struct candidates *candidates, uint32_t kind, uint64_t b
         const struct patch_site *site = &candidates->sites->record->sites[i];
         uint64_t first = (site->head >> 32) << PATCH_WINDOW_SHIFT;
         uint64_t stop = first + ((site->base >> 48) << PATCH_WINDOW_SHIFT);
-        if (site->head && PATCH_CODE_KIND((uint32_t)site->head) == kind && first < end &&
-            begin < stop) {
+        if (site->head && !(site->head & PATCH_GUESS) &&
+            PATCH_CODE_KIND((uint32_t)site->head) == kind && first < end && begin < stop) {
             add_code(candidates, (uint32_t)site->head);
         }
     }

@@ -4,10 +4,12 @@
  * its threads, and nothing worth a window if these are few; one that went beyond that, eight times
  * as many, up to the end of the block; one that stayed below, as many as it used: what is set aside
  * has to be read back and zeroed. Windows of operands that touch become one. Cost of a launch: a
- * look-up for each word of its parameters, one small copy. */
+ * look-up for each word of its parameters, one small copy: of up to 600 bytes, or 5 KB with all
+ * that is guessed. */
 #include "capture/observe_windows.h"
 
 #include "capture/memory.h"
+#include "capture/observe_hints.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -27,13 +29,14 @@ static void remove_at(struct window_plan *plan, uint32_t at)
 
 /* Adds leaves; those that it touches become part of it. Where there is no room, the smallest goes.
  */
-static void add_leaves(struct window_plan *plan, uint64_t first, uint64_t end)
+static void add_leaves(struct window_plan *plan, uint64_t first, uint64_t end, uint64_t operands)
 {
     uint32_t at = 0, smallest = 0;
     for (uint32_t i = plan->count; i-- > 0;) {
         if (plan->items[i].first <= end && first <= plan->items[i].end) {
             first = plan->items[i].first < first ? plan->items[i].first : first;
             end = plan->items[i].end > end ? plan->items[i].end : end;
+            operands |= plan->items[i].operands;
             remove_at(plan, i);
         }
     }
@@ -54,17 +57,17 @@ static void add_leaves(struct window_plan *plan, uint64_t first, uint64_t end)
         at++;
     }
     memmove(&plan->items[at + 1], &plan->items[at], (plan->count - at) * sizeof plan->items[0]);
-    plan->items[at].first = first;
-    plan->items[at].end = end;
+    plan->items[at] = (struct planned_window){first, end, operands};
     plan->count++;
 }
 
-static void take_operand(void *self, uint64_t address, uint64_t end)
+static void take_operand(void *self, const struct observe_operand *operand)
 {
     struct window_plan *plan = self;
+    uint64_t address = operand->address, end = operand->block_end;
     end = end - address > plan->reach ? address + plan->reach : end;
     uint64_t leaf = UINT64_C(1) << PATCH_WINDOW_SHIFT;
-    add_leaves(plan, address / leaf, (end + leaf - 1) / leaf);
+    add_leaves(plan, address / leaf, (end + leaf - 1) / leaf, OBSERVE_OPERAND(operand->offset));
 }
 
 bool windows_are_worth(const struct observed_kernel *kernel, uint64_t threads)
@@ -97,11 +100,11 @@ struct taking {
 
 /* Lock held. */
 static void take_window(struct pool *pool, struct pool_launch *launch, struct patch_launch *record,
-                        struct taking *taking, uint64_t first, uint64_t end)
+                        struct taking *taking, const struct planned_window *planned)
 {
     struct pool_window *window = &launch->windows[launch->window_count];
     struct patch_window *there = &record->windows[launch->window_count];
-    uint64_t count = end - first;
+    uint64_t first = planned->first, count = planned->end - first;
     memset(window, 0, sizeof *window);
     memset(there, 0, sizeof *there);
     for (uint32_t kind = 1; kind <= PATCH_KINDS; kind++) {
@@ -121,6 +124,7 @@ static void take_window(struct pool *pool, struct pool_launch *launch, struct pa
     }
     window->first = there->first = (uint32_t)first;
     window->count = there->count = (uint32_t)count;
+    window->operands = planned->operands;
     launch->window_count++;
 }
 
@@ -144,19 +148,24 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     struct pool_launch *launch = &pool->launches[index];
     const size_t from = offsetof(struct patch_launch, ring_mask); /* as it is there; whole words */
     struct taking taking = {0, 0};
+    size_t guessed = 0;
     if (plan->count == 0) {
         return;
     }
     launch->threads = threads;
     pthread_mutex_lock(&pool->lock);
     for (uint32_t i = 0; i < plan->count && !pool->wants_release; i++) {
-        take_window(pool, launch, record, &taking, plan->items[i].first, plan->items[i].end);
+        take_window(pool, launch, record, &taking, &plan->items[i]);
     }
     ask_ahead(pool, &taking);
     record->window_count = launch->window_count;
     pthread_mutex_unlock(&pool->lock);
-    size_t bytes = offsetof(struct patch_launch, windows) +
-                   record->window_count * sizeof(struct patch_window) - from;
+    if (launch->window_count > 0) {
+        guessed = hints_give(launch, record);
+    }
+    size_t windows =
+        offsetof(struct patch_launch, windows) + record->window_count * sizeof(struct patch_window);
+    size_t bytes = (guessed ? guessed : windows) - from;
     if (record->window_count > 0 &&
         pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
                                         handle) != SANITIZER_OK) {

@@ -14,8 +14,9 @@
 
 /* What a launch is thought to access: a window's worth of leaves each, sorted, apart. */
 struct window_plan {
-    struct {
+    struct planned_window {
         uint64_t first, end; /* leaves of 256 KiB */
+        uint64_t operands;   /* OBSERVE_OPERAND of those in it */
     } items[PATCH_WINDOWS];
     uint32_t count;
     uint64_t reach; /* bytes behind an operand */
@@ -30,8 +31,9 @@ struct window_plan windows_plan(const struct observed_kernel *kernel,
                                 const struct observe_arguments *arguments, uint64_t threads);
 
 /* Sets memory aside for the plan, for the kinds of accesses that the kernel can make, and copies
- * the windows into the record, in the stream of the launch. Between pool_begin and the launch
- * itself. What there is no memory for the launch does without, and the pool is to grow. */
+ * the windows and what is guessed of them into the record, in the stream of the launch. Between
+ * pool_begin and the launch itself. What there is no memory for the launch does without, and the
+ * pool is to grow. */
 void windows_give(struct pool *pool, uint64_t user, const struct window_plan *plan,
                   uint64_t threads, struct sanitizer_stream *handle);
 

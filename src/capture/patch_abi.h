@@ -18,9 +18,10 @@
  *
  * Why so. A load of a table that many processors write to, and a lane that waits for another one
  * that claims, cost more than all else together: the site of an instruction, which says what window
- * it is in, is written once for each launch and read from the level 1 cache ever after. A bit for 4
- * bytes makes a warp's 32 neighbouring words one 32-bit word of bits, and 1 GB of operands 32 MB,
- * which stays in the level 2 cache; small accesses pay for their precision themselves.
+ * it is in, is written once for each launch and read from the level 1 cache ever after; what the
+ * library guesses (observe_hints.h) nobody has to look for. A bit for 4 bytes makes a warp's 32
+ * neighbouring words one 32-bit word of bits, and 1 GB of operands 32 MB, which stays in the level
+ * 2 cache; small accesses pay for their precision themselves.
  *
  * Raise PATCH_VERSION on any change: it stands in the names of the patches, so that the library
  * does not find those of another build. */
@@ -31,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 5
+#define PATCH_VERSION 6
 
 /* The name of a patch, with the version; the same as text. */
 #define PATCH_JOIN(name, version) name##_v##version
@@ -71,11 +72,13 @@
 
 /* N1. An instruction and the kind of its accesses in 32 bits: the lowest 32 bits of its address,
  * which is a multiple of 16, and the kind. The code of one launch is far smaller than the 4 GiB at
- * which two are taken for one. */
+ * which two are taken for one. Between them is the mark of a guess: with it the code is that of no
+ * instruction. */
 #define PATCH_CODE(pc, kind)   ((uint32_t)(pc) | (kind))
-#define PATCH_CODE_KIND(code)  ((code)&15u)
-#define PATCH_CODE_PC(code)    ((code) & ~15u)
+#define PATCH_CODE_KIND(code)  ((code)&7u)
+#define PATCH_CODE_PC(code)    ((code) & ~7u)
 #define PATCH_CODE_PLACE(code) ((code) >> 4)
+#define PATCH_GUESS            8u
 
 /* N2. Windows begin and end with leaves of 256 KiB and have at most 65535 of them, 16 GiB: their
  * count stands above the 48 bits of a base. */
@@ -98,7 +101,9 @@
 #define PATCH_WINDOWS 8u
 #define PATCH_SPANS   128u
 
-/* The window that an instruction is in; both words 0: none yet. Once filled it stays. */
+/* The window that an instruction is in; both words 0: none yet. Once filled it stays. The library
+ * may fill it before the launch, with PATCH_GUESS, for an instruction that is thought to be there:
+ * one that is takes the mark away. */
 struct patch_site {
     uint64_t head; /* first leaf << 32 | PATCH_CODE */
     uint64_t base; /* as in the window */

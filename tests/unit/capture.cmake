@@ -44,4 +44,5 @@ ssan_test(capture_cubin SOURCES capture_cubin.c ${CMAKE_SOURCE_DIR}/tests/suppor
 ssan_test(capture_leaves SOURCES capture_leaves.c ${CMAKE_SOURCE_DIR}/tests/support/cubin_file.c LINKS ssan_capture)
 ssan_test(capture_footprint SOURCES capture_footprint.c LINKS ssan_capture)
 ssan_test(capture_windows SOURCES capture_windows.c LINKS ssan_capture)
+ssan_test(capture_hints SOURCES capture_hints.c LINKS ssan_capture)
 ssan_test(capture_drain SOURCES capture_drain.c LINKS ssan_capture)

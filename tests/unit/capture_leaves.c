@@ -342,6 +342,15 @@ static void candidates(void **state)
     assert_true(test.site_frames[id][0] == (module | UINT64_C(1) << 32 | 0x20));
     assert_true(test.site_frames[id][1] == (module | UINT64_C(2) << 32 | 0x30));
     assert_int_equal(observe_sites_find(&sites, 5, two, two + 4096, &second), 0);
+    /* In a window, too; what is only guessed was not there. */
+    struct patch_site *site = &record.sites[2];
+    site->head = (one >> PATCH_WINDOW_SHIFT) << 32 | PATCH_CODE(entries[1].pc, 1) | PATCH_GUESS;
+    site->base = UINT64_C(1) << 48;
+    id = observe_sites_find(&sites, 1, one, one + 4096, &first);
+    assert_int_equal(test.site_sizes[id], 1);
+    site->head ^= PATCH_GUESS;
+    id = observe_sites_find(&sites, 1, one, one + 4096, &first);
+    assert_int_equal(test.site_sizes[id], 2);
     record.unlisted = 1;
     assert_int_equal(observe_sites_find(&sites, 1, two, two + 4096, &second), 0);
     /* what can't be saved is a loss of its lines */

@@ -1,5 +1,5 @@
-/* What it costs the device patches to find the page of an address that lies in no window: warps run
- * on the CPU (support/warp.h), what they ask of memory is counted. */
+/* What it costs the device patches to find the bits of an address that no site tells: warps run on
+ * the CPU (support/warp.h), what they ask of memory is counted. */
 #include "support/warp.h"
 
 #include "capture/patches/record.cuh"
@@ -60,6 +60,15 @@ static void set_windows(void)
             UINT64_C(1) << 48;
     }
     memory.launch.window_count = 4;
+}
+
+/* What the library guesses of the instruction: the window. */
+static void set_guess(uint32_t away, uint32_t window)
+{
+    struct patch_site *site = &memory.launch.sites[(PATCH_CODE_PLACE(PC) ^ away) % PATCH_SITES];
+    site->head = (uint64_t)memory.launch.windows[window].first << 32 |
+                 PATCH_CODE(PC, PATCH_KIND(0, 0)) | PATCH_GUESS;
+    site->base = memory.launch.windows[window].bases[PATCH_KIND(0, 0) - 1];
 }
 
 /* -- what lanes do; the accesses of a pass are one call -- */
@@ -154,6 +163,16 @@ static void change_windows(void *self, unsigned warp, unsigned lane)
             warp_call(pass);
             load(PC, BASE + i * LEAF + warp * BLOCK + lane * 4);
         }
+    }
+}
+
+/* In the first window only. */
+static void stay_in_window(void *self, unsigned warp, unsigned lane)
+{
+    (void)self;
+    for (unsigned pass = 0; pass < 3; pass++) {
+        warp_call(pass);
+        load(PC, BASE + warp * BLOCK + lane * 4);
     }
 }
 
@@ -257,6 +276,43 @@ static void known_windows(void **state)
     assert_int_equal(warp_count(1, WARP_STORE), 2 * 4); /* the bits */
 }
 
+/* A guess is taken over by a store, without a look at anything that has to come from the level 2
+ * cache, and then is as good as what was found. */
+static void right_guess(void **state)
+{
+    (void)state;
+    for (uint32_t away = 0; away < 2; away++) {
+        set_up();
+        set_windows();
+        set_guess(away, 0);
+        run(WARPS, stay_in_window, NULL);
+        assert_int_equal(warp_count(0, WARP_LOAD), 0);
+        assert_int_equal(warp_count(0, WARP_ATOMIC), 0);
+        assert_int_equal(warp_count(0, WARP_STORE), 2 * WARPS); /* the site, and the bits */
+        assert_int_equal(warp_count(1, WARP_STORE), WARPS);
+        assert_int_equal(warp_count(1, WARP_LOAD) + warp_count(1, WARP_ATOMIC), 0);
+        assert_int_equal(memory.launch.sites[(PATCH_CODE_PLACE(PC) ^ away) % PATCH_SITES].head,
+                         (BASE / LEAF) << 32 | PATCH_CODE(PC, PATCH_KIND(0, 0)));
+    }
+}
+
+/* One of another window stays a guess, and the instruction finds its own beside it. */
+static void wrong_guess(void **state)
+{
+    (void)state;
+    set_up();
+    set_windows();
+    set_guess(0, 3);
+    const struct patch_site guess = memory.launch.sites[PATCH_CODE_PLACE(PC) % PATCH_SITES];
+    run(WARPS, stay_in_window, NULL);
+    assert_memory_equal(&memory.launch.sites[PATCH_CODE_PLACE(PC) % PATCH_SITES], &guess,
+                        sizeof guess);
+    assert_int_equal(memory.flags.touched[0], 1u << PATCH_KIND(0, 0));
+    assert_int_equal(memory.flags.touched[3], 0);
+    assert_int_equal(warp_count(1, WARP_LOAD) + warp_count(1, WARP_ATOMIC), 0);
+    assert_int_equal(warp_count(1, WARP_STORE), WARPS); /* the bits */
+}
+
 /* A bulk copy looks up once for each block. */
 static void one_look_for_a_block(void **state)
 {
@@ -273,10 +329,17 @@ static void one_look_for_a_block(void **state)
     }
 }
 
-/* In a window, by the site. */
+/* In a window, by the site, guessed or not. */
 static void known_window_of_a_block(void **state)
 {
     (void)state;
+    set_up();
+    set_windows();
+    set_guess(0, 0);
+    run(1, copy_in_bulk, NULL);
+    assert_int_equal(warp_count(0, WARP_LOAD), 0);
+    assert_int_equal(warp_count(0, WARP_STORE), 1);
+    assert_int_equal(warp_count(1, WARP_NEAR), 2);
     set_up();
     set_windows();
     run(1, copy_in_bulk, NULL);
@@ -288,9 +351,14 @@ static void known_window_of_a_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_look_for_all_lanes),  cmocka_unit_test(known_pages_of_a_gather),
-        cmocka_unit_test(old_copies_are_replaced), cmocka_unit_test(full_entries_are_stored),
-        cmocka_unit_test(known_windows),           cmocka_unit_test(one_look_for_a_block),
+        cmocka_unit_test(one_look_for_all_lanes),
+        cmocka_unit_test(known_pages_of_a_gather),
+        cmocka_unit_test(old_copies_are_replaced),
+        cmocka_unit_test(full_entries_are_stored),
+        cmocka_unit_test(known_windows),
+        cmocka_unit_test(right_guess),
+        cmocka_unit_test(wrong_guess),
+        cmocka_unit_test(one_look_for_a_block),
         cmocka_unit_test(known_window_of_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Device patches and draining against a set of bytes: warps run on the CPU (support/warp.h), the
  * library's memory is the heap. What the trace is told must be what the warps accessed. */
 #include "capture/memory.h"
+#include "capture/observe_hints.h"
 #include "capture/observe_pool.h"
 #include "capture/observe_windows.h"
 #include "support/warp.h"
@@ -220,9 +221,41 @@ static void compare(uint64_t op)
     assert_int_equal(test.lost[op], 0);
 }
 
-/* Windows of the launches of an operation, by a plan that was drawn, for kinds that were. */
 static struct observed_kernel kernels_seen[OPS];
 
+/* What is known of the kernel's instructions: of each the window that it is said to be in. */
+static void give_hints(struct rng *rng, uint64_t op, const struct kernel *kernel)
+{
+    static struct patch_launch record;
+    struct pool_launch launch = {.kernel = &kernels_seen[op], .window_count = PATCH_WINDOWS};
+    memset(&record, 0, sizeof record);
+    for (uint32_t i = 0; i < PATCH_WINDOWS; i++) {
+        launch.windows[i].first = 1 + i;
+        launch.windows[i].operands = UINT64_C(1) << i;
+    }
+    for (unsigned i = 0; i < STEPS; i++) {
+        const struct step *step = &kernel->steps[i];
+        uint32_t kind = PATCH_KIND(step->access, step->blocks == 0 && step->size < 4);
+        record.sites[i].head = (1 + rng_below(rng, 3)) << 32 | PATCH_CODE(step->pc, kind);
+    }
+    hints_learn(&launch, &record);
+}
+
+/* Guesses of a launch; `taken`: those that were right. */
+static unsigned count_guesses(uint64_t user, const struct pool *pool, unsigned *taken)
+{
+    const struct patch_launch *record = (void *)(uintptr_t)user;
+    const struct patch_launch *template = &pool->templates[pool_record(pool, user)];
+    unsigned guesses = 0;
+    for (uint32_t i = 0; i < PATCH_SITES; i++) {
+        bool is_guess = template->sites[i].head & PATCH_GUESS;
+        guesses += is_guess;
+        *taken += is_guess && !(record->sites[i].head & PATCH_GUESS);
+    }
+    return guesses;
+}
+
+/* Windows of the launches of an operation, by a plan that was drawn, for kinds that were. */
 static void give_windows(struct rng *rng, struct pool *pool, uint64_t op, uint64_t user)
 {
     struct window_plan plan = {.count = 0};
@@ -231,6 +264,7 @@ static void give_windows(struct rng *rng, struct pool *pool, uint64_t op, uint64
     while (plan.count < count) {
         plan.items[plan.count].first = at + rng_below(rng, 3);
         plan.items[plan.count].end = plan.items[plan.count].first + 1 + rng_below(rng, 4);
+        plan.items[plan.count].operands = UINT64_C(1) << plan.count;
         at = plan.items[plan.count++].end;
     }
     kernels_seen[op].kinds = (unsigned)rng_below(rng, 128) & 126;
@@ -302,7 +336,7 @@ static void every_byte_and_no_other(void **state)
     uint64_t seed = getenv("SSAN_SEED") ? strtoull(getenv("SSAN_SEED"), NULL, 0) : 7;
     struct rng rng = {seed};
     struct pool *pool = open_pool(UINT64_C(16) << 20);
-    unsigned used = 0;
+    unsigned used = 0, guesses = 0, taken = 0;
     printf("seed %llu\n", (unsigned long long)seed);
     for (unsigned round = 0; round < 60; round++) {
         uint64_t op = round % OPS;
@@ -312,23 +346,27 @@ static void every_byte_and_no_other(void **state)
         test.closed[op] = 0;
         uint64_t user = begin(pool, op);
         assert_true(user != 0);
+        struct kernel kernel = random_kernel(&rng, op, user);
         if (round % 4) {
+            give_hints(&rng, op, &kernel);
             give_windows(&rng, pool, op, user);
         }
-        struct kernel kernel = random_kernel(&rng, op, user);
         uint64_t before = pool_count(pool) - 1;
         pool_joined(pool, NULL, before);
         assert_int_equal(pool_drain(pool, &test.sink), 0);
         warp_run(&rng, warps, run_lane, &kernel);
         used += count_used(user);
+        guesses += count_guesses(user, pool, &taken);
         pool_joined(pool, round % 2 ? STREAM : NULL, before + 1);
         assert_int_equal(pool_drain(pool, &test.sink), 1);
         assert_int_equal(pool_in_flight(pool), 0);
         compare(op);
         is_clean(pool);
     }
-    printf("windows were used for %u kinds of accesses\n", used);
-    assert_true(test.runs > 0 && test.leaves > 0 && used > 100);
+    printf("windows were used for %u kinds of accesses, %u of %u guesses were right\n", used, taken,
+           guesses);
+    assert_true(test.runs > 0 && test.leaves > 0 && used > 50);
+    assert_true(taken > 10 && guesses > taken + 10);
     pool_destroy(pool);
 }
 

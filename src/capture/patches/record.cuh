@@ -49,13 +49,18 @@ DEVICE void *in_record(struct patch_launch *launch, uint32_t offset)
     return (char *)launch + offset;
 }
 
-/* Whether the site is that of the instruction and its window has the address. An instruction makes
- * accesses of one kind only. */
-DEVICE bool site_fits(uint64_t head, uint64_t base, uint32_t pc, uint64_t address)
+/* Whether the window of the site has the address. */
+DEVICE bool window_fits(uint64_t head, uint64_t base, uint64_t address)
 {
     const uint32_t number = (uint32_t)(address >> PATCH_WINDOW_SHIFT);
-    return PATCH_CODE_PC((uint32_t)head) == pc &&
-           number - (uint32_t)(head >> 32) < (uint32_t)(base >> 48);
+    return number - (uint32_t)(head >> 32) < (uint32_t)(base >> 48);
+}
+
+/* Whether the site is that of the instruction, too, and no guess. An instruction makes accesses of
+ * one kind only. */
+DEVICE bool site_fits(uint64_t head, uint64_t base, uint32_t pc, uint64_t address)
+{
+    return PATCH_CODE_PC((uint32_t)head) == pc && window_fits(head, base, address);
 }
 
 DEVICE struct patch_flags *flags_of(const struct record_call *call)
@@ -315,9 +320,27 @@ DEVICE bool find_known(struct record_call *call, uint64_t *base)
     return is_page(page) && page != PATCH_PAGE_SINK;
 }
 
+/* Whether the cell near the home of the site has a guess of the base. It is none any more then. */
+DEVICE bool take_guess(struct record_call *call, uint32_t away)
+{
+    uint64_t head, base;
+    call->home = site_offset(call->code) ^ away;
+    load_pair(in_record(call->launch, call->home), &head, &base);
+    const bool fits =
+        (uint32_t)head == (call->code | PATCH_GUESS) && window_fits(head, base, call->address);
+    if (fits) {
+        call->base = base;
+        store_pair(in_record(call->launch, call->home), head ^ PATCH_GUESS, base);
+    }
+    return fits;
+}
+
 /* The base of an address where neither does; find_known has been asked. */
 DEVICE uint64_t find_base(struct record_call *call)
 {
+    if (take_guess(call, 0) || take_guess(call, sizeof(struct patch_site))) {
+        return call->base;
+    }
     call->base = find_window(call);
     enter(call);
     if (call->base) {
