@@ -286,6 +286,11 @@ static bool fill_fix(struct explainer *explainer, struct finding *finding, const
 {
     struct arena *arena = &explainer->report->arena;
     const size_t works = explainer->checker.work_count;
+    if (work->hazard->check == CHECK_UNCHECKED_LAUNCH) {
+        finding->fix =
+            explain_ask_error(arena, history_place(&explainer->history, work->hazard->then.site));
+        return finding->fix != NULL;
+    }
     if (!work->fix || work->fix->edit_count == 0) {
         return true;
     }

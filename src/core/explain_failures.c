@@ -103,3 +103,17 @@ bool explain_failures(struct run_info *run, struct arena *arena, const struct hi
     }
     return true;
 }
+
+const struct fix *explain_ask_error(struct arena *arena, struct place launch)
+{
+    static const char *const asks =
+        "if (cudaGetLastError() != cudaSuccess) { /* nothing was launched */ }";
+    struct source_edit *edit = arena_alloc(arena, sizeof *edit);
+    struct fix *fix = arena_alloc(arena, sizeof *fix);
+    if (!edit || !fix) {
+        return NULL;
+    }
+    *edit = (struct source_edit){.file = launch.file, .line = launch.line, .insert_behind = asks};
+    *fix = (struct fix){.kind = FIX_ASK_ERROR, .edits = edit, .edit_count = 1};
+    return fix;
+}

@@ -134,16 +134,17 @@ enum fix_kind {
     FIX_HOST_SYNC,    /* the host waits */
     FIX_MOVE_FREE,    /* the free goes behind the join */
     FIX_HAND_OVER,    /* host threads */
+    FIX_ASK_ERROR,    /* ask for a launch's error; changes no order, so nothing checks it */
 };
 
 const char *fix_word(enum fix_kind kind); /* insert-wait ... */
 
-/* One changed place of the source as it was: either whole statements inserted before `line`, or the
- * statement at `line` removed (insert_before NULL). */
+/* One changed place of the source as it was: whole statements inserted before `line`, or behind the
+ * statement that begins there (where it ends is not known), or that statement removed. */
 struct source_edit {
     const char *file;
     uint32_t line;
-    const char *insert_before;
+    const char *insert_before, *insert_behind; /* NULL: the other, or `remove` */
     bool remove;
 };
 
@@ -159,6 +160,9 @@ struct fix {
     size_t leave_count;
     const struct finding *of; /* the finding that it was made for; NULL: the one that holds it */
 };
+
+/* Whether a finding's fix may be told: the re-check has passed it, or it needs none. NULL: no. */
+bool fix_is_told(const struct fix *fix);
 
 struct finding_side {
     int op;
@@ -268,7 +272,7 @@ struct finding {
     uint32_t seen_seq,
         needed_seq; /* of first's stream: up to which item `then` has waited; which it needs */
     struct nearest nearest;
-    const struct fix *fix;         /* NULL: none that passed the re-check */
+    const struct fix *fix;         /* NULL: none that passed the re-check, or needs none */
     const struct witness *witness; /* NULL: not asked for */
     struct finding *const *folded;
     size_t folded_count;

@@ -197,6 +197,9 @@ json_t *json_edits(struct json_build *build, const struct fix *fix)
         json_put(build, one, "file", json_text(edit->file));
         json_put(build, one, "line", json_integer(edit->line));
         json_put(build, one, "insert_before", json_text(edit->insert_before));
+        if (edit->insert_behind) {
+            json_put(build, one, "insert_behind", json_text(edit->insert_behind));
+        }
         if (edit->remove) {
             json_put(build, one, "remove", json_true());
         }
@@ -208,7 +211,7 @@ json_t *json_edits(struct json_build *build, const struct fix *fix)
 static json_t *fix_value(struct json_build *build, const struct fix *fix)
 {
     json_t *object;
-    if (!fix || !fix->checked) {
+    if (!fix_is_told(fix)) {
         return json_null();
     }
     object = json_object();

@@ -62,6 +62,9 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
     case FIX_HAND_OVER:
         strbuf_puts(out, "hand over between the two host threads:");
         return;
+    case FIX_ASK_ERROR:
+        strbuf_puts(out, "ask for its error behind the launch, before the next join:");
+        return;
     }
     if (host) {
         words_place(out, &words_op(report, finding->then.op)->at,
@@ -183,6 +186,17 @@ static void print_edit(struct strbuf *out, const struct report *report,
     }
 }
 
+/* Below its statement, where that is known. */
+static void print_behind(struct strbuf *out, const struct report *report,
+                         const struct source_edit *edit)
+{
+    const char *text = edit->file ? text_at(report, edit->file, edit->line) : NULL;
+    if (text) {
+        code_line(out, edit->line, ' ', text);
+    }
+    inserted_lines(out, edit->insert_behind);
+}
+
 static void excerpt(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct fix *fix = finding->fix;
@@ -195,7 +209,9 @@ static void excerpt(struct strbuf *out, const struct report *report, const struc
     }
     for (i = 0; i < fix->edit_count; i++) {
         bool more = i + 1 < fix->edit_count && compare_places(&edits[i], &edits[i + 1]) == 0;
-        if (edits[i].file) {
+        if (edits[i].insert_behind) {
+            print_behind(out, report, &edits[i]);
+        } else if (edits[i].file) {
             print_edit(out, report, &edits[i], more, &shown);
         }
     }
@@ -229,19 +245,6 @@ static void checked(struct strbuf *out, const struct fix *fix)
     strbuf_finish(&text);
 }
 
-/* Where a launch syntax's error can be asked for, and how: what to do then is the program's. */
-static void ask_for_error(struct strbuf *out, const struct report *report,
-                          const struct finding *finding)
-{
-    const struct report_op *launch = words_op(report, finding->then.op);
-    layout_wrap(out, "fix", "ask for its error behind the launch, before the next join:");
-    if (launch && launch->at.line > 0 && launch->at.text) {
-        code_line(out, launch->at.line, ' ', launch->at.text);
-    }
-    code_line(out, 0, '+', "if (cudaGetLastError() != cudaSuccess) { /* nothing was launched */ }");
-    strbuf_puts(out, "\n");
-}
-
 /* Why an error has no fix. */
 static void no_fix(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
@@ -267,11 +270,7 @@ void text_fix(struct strbuf *out, const struct report *report, const struct find
 {
     struct strbuf text = {0};
     const struct finding *of;
-    if (finding->check == CHECK_UNCHECKED_LAUNCH) {
-        ask_for_error(out, report, finding);
-        return;
-    }
-    if (!finding->fix || !finding->fix->checked) {
+    if (!fix_is_told(finding->fix)) {
         no_fix(out, report, finding);
         return;
     }
@@ -279,7 +278,9 @@ void text_fix(struct strbuf *out, const struct report *report, const struct find
     lead(&text, report, of);
     layout_wrap(out, "fix", strbuf_text(&text));
     excerpt(out, report, of);
-    checked(out, finding->fix);
+    if (finding->fix->checked) {
+        checked(out, finding->fix);
+    }
     strbuf_puts(out, "\n");
     out->failed |= text.failed;
     strbuf_finish(&text);

@@ -84,12 +84,17 @@ def unchecked():
     found = done.findings()
     check(done.code == 66 and [(f["rule"], f["severity"]) for f in found] == [("SSAN-UNCHECKED-LAUNCH", "error")], done.about())
     check("add" in found[0]["message"] and "cudaErrorLaunchOutOfResources" in found[0]["message"], found[0])
+    fix = found[0]["fix"]
+    place = next(op["at"] for op in done.report["operations"] if op["id"] == found[0]["then"]["op"])
+    check(fix["kind"] == "ask-error" and not fix["checked"], fix)
+    check([(e["file"], e["line"], e["insert_before"]) for e in fix["edits"]] == [(place["file"], place["line"], None)], (fix, place))
     trace = WORK / "unchecked.ssan"
     done = failing("pipeline", "cudaLaunchKernel:all=cudaErrorUnknown")
     check([(f["rule"], f["count"]) for f in done.findings()] == [("SSAN-UNCHECKED-LAUNCH", 3)], done.findings())
     run(program("pipeline"), "--trace", trace, "--fail", "cudaLaunchKernel:2=cudaErrorUnknown")
     again = execute([TOOL, "check", trace])
     check(again.returncode == 66 and "SSAN-UNCHECKED-LAUNCH" in again.stderr, again.stderr)
+    check(f"+   {fix['edits'][0]['insert_behind']}\n" in again.stderr, again.stderr)
     for verb in ("explore", "witness"):
         done = execute([TOOL, verb, "--fail", "cudaLaunchKernel:2=cudaErrorUnknown", "--", program("pipeline")])
         check(done.returncode == 66 and "SSAN-UNCHECKED-LAUNCH" in done.stderr, f"{verb} {done.returncode}\n{done.stderr}")

@@ -2,6 +2,8 @@
  * file. */
 #include "golden/fixtures_parts.h"
 
+#include "core/explain_failures.h"
+
 #include "support/must.h"
 
 #include <stdio.h>
@@ -188,7 +190,8 @@ static void handover_fix(struct report *report, struct finding *finding)
     struct fix *fix = fixtures_make(report, sizeof *fix);
     const char **removes = fixtures_make(report, sizeof *removes);
     removes[0] = finding->id;
-    *edit = (struct source_edit){FILE_NAME, 34, "cudaStreamWaitEvent(consumer, ready, 0);", false};
+    *edit = (struct source_edit){
+        .file = FILE_NAME, .line = 34, .insert_before = "cudaStreamWaitEvent(consumer, ready, 0);"};
     *fix = (struct fix){.kind = FIX_INSERT_WAIT,
                         .checked = true,
                         .edits = edit,
@@ -288,7 +291,8 @@ void fixture_host_write(struct report *report)
     finding->nearest =
         (struct nearest){NEAREST_RECORDED_NOT_WAITED, 0, -1, 1, -1, -1, false, false};
     edit = fixtures_make(report, sizeof *edit);
-    *edit = (struct source_edit){"stage.cu", 52, "cudaEventSynchronize(sent);", false};
+    *edit = (struct source_edit){
+        .file = "stage.cu", .line = 52, .insert_before = "cudaEventSynchronize(sent);"};
     leaves = fixtures_make(report, sizeof *leaves);
     leaves[0] = "5b1f20c4";
     fix = fixtures_make(report, sizeof *fix);
@@ -349,6 +353,13 @@ void fixture_advice(struct report *report)
     finding->stream = 0;
 }
 
+static struct finding *add_unchecked(struct report *report, const char *id, int launch)
+{
+    struct finding *finding = fixtures_add_finding(report, id, CHECK_UNCHECKED_LAUNCH, -1, launch);
+    finding->fix = explain_ask_error(&report->arena, report->ops[launch].at);
+    return finding;
+}
+
 /* A failed launch asked for by nobody and one asked for late; an error passed over; planned
  * failures. */
 void fixture_errors(struct report *report)
@@ -373,9 +384,8 @@ void fixture_errors(struct report *report)
     op = add_op(report, "f1.3", "f1.3", ROP_FAILED, -1, at("errors.cu", 40, NULL));
     op->call = "cudaMemcpy";
     op->error = 700;
-    fixtures_add_finding(report, "55550000", CHECK_UNCHECKED_LAUNCH, -1, 1);
-    fixtures_add_finding(report, "55551111", CHECK_UNCHECKED_LAUNCH, -1, 2)->severity =
-        SEVERITY_ADVICE;
+    add_unchecked(report, "55550000", 1);
+    add_unchecked(report, "55551111", 2)->severity = SEVERITY_ADVICE;
     fixtures_add_finding(report, "66660000", CHECK_LATE_ERROR, 0, 3);
     fixtures_add_finding(report, "66661111", CHECK_LATE_ERROR, -1, 3);
     failures[0] = (struct run_failure){"cudaMalloc", 2, at("errors.cu", 10, NULL), 3};
