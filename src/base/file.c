@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES 16384
@@ -49,6 +50,29 @@ enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_by
         return ssan_fail(err, SSAN_FORMAT, 0, "%s: longer than %zu bytes", path, most_bytes);
     }
     return SSAN_OK;
+}
+
+void file_read_end(struct strbuf *text, const char *path, size_t most_bytes)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char block[BLOCK_BYTES];
+    struct stat info = {.st_size = 0};
+    ssize_t got = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    const uint64_t size = (uint64_t)info.st_size;
+    uint64_t at = size > most_bytes ? size - most_bytes : 0;
+    while (got > 0 && at < size && !text->failed) {
+        const uint64_t left = size - at;
+        got = pread(fd, block, left < sizeof block ? (size_t)left : sizeof block, (off_t)at);
+        if (got > 0) {
+            strbuf_add(text, block, (size_t)got);
+            at += (uint64_t)got;
+        } else if (got < 0 && errno == EINTR) {
+            got = 1;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 int file_write(int fd, const void *bytes, size_t length_bytes)

@@ -15,6 +15,10 @@ enum ssan_status file_fail(struct ssan_error *err, int error, const char *what, 
 enum ssan_status file_read(struct strbuf *text, const char *path, size_t most_bytes,
                            struct ssan_error *err);
 
+/* Appends the last `most_bytes` of a plain file, or all of a shorter one; nothing of one that can't
+ * be read. Nothing is waited for. */
+void file_read_end(struct strbuf *text, const char *path, size_t most_bytes);
+
 /* Writes all of it, however many calls that takes; 0, or the errno of the one that failed. */
 int file_write(int fd, const void *bytes, size_t length_bytes);
 

@@ -2,11 +2,18 @@
  * line a fault, and the sum. Decides nothing. */
 #include "contract/contract.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define COLUMN_STATE  10
 #define COLUMN_COUNTS 44
 #define COLUMN_WHY    56
+
+/* Words of programs and of contracts, which must not steer a terminal. */
+static void put(struct strbuf *out, const char *text)
+{
+    strbuf_add_printable(out, text, strlen(text), SIZE_MAX);
+}
 
 /* Two spaces at least, then up to the column. */
 static void column(struct strbuf *out, size_t at)
@@ -20,8 +27,9 @@ static void print_run(struct strbuf *out, const struct plan_run *run,
 {
     strbuf_printf(out, "  %s", run_state_word(result->state));
     column(out, COLUMN_STATE);
-    strbuf_printf(out, "%s", run->label[0] ? run->label : "the run");
-    strbuf_printf(out, ": %s", result->why);
+    put(out, run->label[0] ? run->label : "the run");
+    strbuf_puts(out, ": ");
+    put(out, result->why);
     if (kept) {
         strbuf_printf(out, " (%s)", run->folder);
     }
@@ -29,7 +37,9 @@ static void print_run(struct strbuf *out, const struct plan_run *run,
     if (result->printed) {
         strbuf_puts(out, "  ");
         strbuf_pad_to(out, COLUMN_STATE);
-        strbuf_printf(out, "printed: %s\n", result->printed);
+        strbuf_puts(out, "printed: ");
+        put(out, result->printed);
+        strbuf_puts(out, "\n");
     }
 }
 
@@ -91,7 +101,8 @@ static void print_axes(struct strbuf *out, const struct matrix *matrix)
         }
         strbuf_printf(out, "%s%s", i ? "; " : "", axis->name);
         for (unsigned k = 0; k < axis->count && k < 12; k++) {
-            strbuf_printf(out, " %s", axis->values[k]);
+            strbuf_puts(out, " ");
+            put(out, axis->values[k]);
         }
         strbuf_puts(out, axis->count > 12 ? " ..." : "");
     }
@@ -111,7 +122,8 @@ static void print_fault(struct strbuf *out, const struct contract_result *result
     column(out, COLUMN_COUNTS);
     strbuf_printf(out, "%u of %u", sum->caught, sum->runs);
     column(out, COLUMN_WHY);
-    strbuf_printf(out, "%s\n", sum->why);
+    put(out, sum->why);
+    strbuf_puts(out, "\n");
     if (verbose || sum->state != RUN_CAUGHT) {
         print_runs(out, result, (int)index, verbose, RUN_CAUGHT, kept);
     }
@@ -157,8 +169,9 @@ void contract_print_text(struct strbuf *out, const struct contract_result *resul
                          bool kept)
 {
     const struct spec_contract *contract = result->spec->contract;
-    strbuf_printf(out, "contract %s%s%s\n", contract->name, contract->about ? ": " : "",
-                  contract->about ? contract->about : "");
+    strbuf_printf(out, "contract %s%s", contract->name, contract->about ? ": " : "");
+    put(out, contract->about ? contract->about : "");
+    strbuf_puts(out, "\n");
     print_axes(out, &result->plan->matrices.items[0]);
     strbuf_printf(out, "%u of %u runs right\n", result->right,
                   result->right + result->wrong + result->none);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FIRST_LINE_BYTES (64u << 10)
-#define STDERR_BYTES     (16u << 20)
+#define STDERR_BYTES     (1u << 20)
 #define SHOWN_LINE       300
 
 /* The first line that compilers, linkers and programs mark as an error; the first one, if none is.
@@ -26,11 +26,28 @@ static const char *telling_line(const char *text)
     return first;
 }
 
+/* A program may write anything. */
+static void end_no_text(struct strbuf *text, size_t begin)
+{
+    for (size_t i = begin; i < text->length; i++) {
+        text->text[i] = text->text[i] ? text->text[i] : ' ';
+    }
+}
+
+enum ssan_status said_read(struct strbuf *out, const char *path, size_t most_bytes,
+                           struct ssan_error *err)
+{
+    const size_t begin = out->length;
+    const enum ssan_status status = file_read(out, path, most_bytes, err);
+    end_no_text(out, begin);
+    return status;
+}
+
 void said_first_line(struct strbuf *out, const char *folder, const char *file)
 {
     struct strbuf path = {0}, text = {0};
     strbuf_printf(&path, "%s/%s", folder, file);
-    (void)file_read(&text, strbuf_text(&path), FIRST_LINE_BYTES, NULL); /* or as much as fits */
+    (void)said_read(&text, strbuf_text(&path), FIRST_LINE_BYTES, NULL); /* or as much as fits */
     const char *line = telling_line(strbuf_text(&text));
     strbuf_add_printable(out, line, strcspn(line, "\n"), SHOWN_LINE);
     strbuf_finish(&path);
@@ -44,7 +61,8 @@ void said_by_tool(struct strbuf *out, const char *folder, bool verdict)
     struct strbuf path = {0}, text = {0};
     const char *found = NULL;
     strbuf_printf(&path, "%s/stderr", folder);
-    (void)file_read(&text, strbuf_text(&path), STDERR_BYTES, NULL);
+    file_read_end(&text, strbuf_text(&path), STDERR_BYTES);
+    end_no_text(&text, 0);
     for (const char *at = strbuf_text(&text); *at; at += strcspn(at, "\n"), at += *at == '\n') {
         if (strncmp(at, mark, sizeof mark - 1) == 0) {
             bool is = false;

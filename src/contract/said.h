@@ -3,7 +3,13 @@
 #ifndef SSAN_CONTRACT_SAID_H
 #define SSAN_CONTRACT_SAID_H
 
+#include "base/status.h"
 #include "base/strbuf.h"
+
+/* Appends what a program wrote into one of those files, a space for each byte 0: that would end the
+ * text. Statuses as file_read's. */
+enum ssan_status said_read(struct strbuf *out, const char *path, size_t most_bytes,
+                           struct ssan_error *err);
 
 /* The first line of a file of the folder that is marked as an error, or else that holds something;
  * "" if there is none. */

@@ -106,6 +106,29 @@ def values():
         carry_out(path, code=0 if good else 66)
 
 
+def odd_outputs():
+    """Bytes 0 hide nothing, whole numbers are not rounded, no escape reaches the terminal, and nobody waits for a pipe."""
+    def one(name, lines, code, *texts, **expect):
+        path = contract(f"odd-{name}", matrix={}, run={"arguments": ["x"], "timeout": 20}, expect={"verdict": "any", **expect})
+        (path.parent / "prog.sh").write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
+        (path.parent / "right.bin").write_bytes(b"a")
+        result, done = carry_out(path, code=code)
+        check(all(text in result["runs"][0]["why"] for text in texts), str(result["runs"][0]))
+        return path
+
+    value = {"values": [{"key": "n", "equals": "1"}]}
+    one("hidden", "printf 'n=1\\n\\000n=99\\n'", 66, "n=99, and 1 is right", **value)
+    one("padded", "printf '\\000\\000n=1\\000\\000'", 0, **value)
+    one("line", "printf 'a\\000b\\nlast\\n'", 0, stdout=["^a b$", "^last$"])
+    one("sum", "echo sum=18446744073709551614", 66, values=[{"key": "sum", "equals": "18446744073709551615"}])
+    one("most", "echo sum=9007199254740993", 66, values=[{"key": "sum", "max": "9007199254740992"}])
+    one("said", "printf 'a\\000b' >&2; yes | head -c 2000000 >&2", 67, "no CUDA operation", verdict="clean")
+    for name, make in (("pipe", "mkfifo out.bin"), ("folder", "mkdir out.bin"), ("device", "ln -s /dev/zero out.bin")):
+        one(name, make, 66, "out.bin is no plain file", files=[{"output": "out.bin", "expected": "right.bin", "type": "u8"}])
+    table = execute([TOOL, "contract", one("escape", "printf 'n=\\033[2J\\n'", 66, **value)])
+    check("n=?[2J, and 1 is right" in table.stdout and "\033" not in table.stdout, repr(table.stdout))
+
+
 def files():
     def path(name, written, **rule):
         file = contract(f"file-{name}", matrix={}, run={"arguments": ["x"], "environment": [f"write={written}"]},
@@ -412,7 +435,7 @@ def main():
     tally = Tally("contract")
     for example in ("handover", "slots", *(("dflash",) if wants_all() else ())):
         tally.case(f"shipped {example}", shipped, example)
-    for function in (template, same_reason_once, libraries_come_last, told_where_it_helps, holds_and_breaks, values, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
+    for function in (template, same_reason_once, libraries_come_last, told_where_it_helps, holds_and_breaks, values, odd_outputs, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
                      matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())

@@ -51,6 +51,27 @@ static void whole(void **state)
     strbuf_finish(&text);
 }
 
+static void ends(void **state)
+{
+    static const size_t mosts[] = {0, 1, 17000, LONG_BYTES, LONG_BYTES + 1};
+    struct strbuf text = {0};
+    for (size_t i = 0; i < sizeof mosts / sizeof *mosts; i++) {
+        const size_t wanted = mosts[i] < LONG_BYTES ? mosts[i] : LONG_BYTES;
+        strbuf_clear(&text);
+        file_read_end(&text, path, mosts[i]);
+        assert_int_equal(text.length, wanted);
+        for (size_t k = 0; k < wanted; k++) {
+            assert_int_equal((unsigned char)text.text[k], (LONG_BYTES - wanted + k) % 251);
+        }
+    }
+    strbuf_clear(&text);
+    file_read_end(&text, "/dev/zero", 1000);
+    file_read_end(&text, "/", 1000);
+    file_read_end(&text, "/nowhere/at/all", 1000);
+    assert_int_equal(text.length, 0);
+    strbuf_finish(&text);
+}
+
 static void refused(void **state)
 {
     struct strbuf text = {0};
@@ -138,7 +159,8 @@ static void temporary_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole), cmocka_unit_test(refused), cmocka_unit_test(no_memory),
-        cmocka_unit_test(words), cmocka_unit_test(written), cmocka_unit_test(temporary_folder)};
+        cmocka_unit_test(whole),           cmocka_unit_test(ends),  cmocka_unit_test(refused),
+        cmocka_unit_test(no_memory),       cmocka_unit_test(words), cmocka_unit_test(written),
+        cmocka_unit_test(temporary_folder)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
