@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_name(const char *text, size_t length)
+bool expand_is_name(const char *text, size_t length)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
     static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
@@ -24,7 +24,7 @@ enum ssan_status expand(struct strbuf *out, const char *text, const struct expan
         if (text[1] == '{') {
             strbuf_puts(out, "{");
             text += 2;
-        } else if (text[1 + length] != '}' || !is_name(text + 1, length)) {
+        } else if (text[1 + length] != '}' || !expand_is_name(text + 1, length)) {
             strbuf_puts(out, "{");
             text++;
         } else {

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The value of a name; NULL: there is none. */
@@ -14,6 +15,10 @@ struct expand_names {
     const char *(*find)(const void *self, const char *name, size_t length);
     const void *self;
 };
+
+/* Letters, digits, '_' and '-', the first a letter or '_': what is replaced where it stands in
+ * braces. */
+bool expand_is_name(const char *text, size_t length);
 
 /* Appends `text` with the values. SSAN_FORMAT: a name that is none; the text says which. */
 enum ssan_status expand(struct strbuf *out, const char *text, const struct expand_names *names,

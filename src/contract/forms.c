@@ -61,6 +61,12 @@ bool forms_is_name(const char *text)
     return forms_is_key(text) && text[0] != '.' && text[0] != '-' && strlen(text) <= 60;
 }
 
+bool forms_is_own_file(const char *path)
+{
+    return strcmp(path, "report.json") == 0 || strcmp(path, "trace.ssan") == 0 ||
+           strcmp(path, "run.json") == 0;
+}
+
 bool forms_place(struct forms_place *place, const char *text)
 {
     const char *slash = strstr(text, ":/"), *colon = strrchr(text, ':');

@@ -21,6 +21,10 @@ bool forms_is_below(const char *path);
  * becomes part of file names. */
 bool forms_is_name(const char *text);
 
+/* A file that streamsan writes into the folder of a run: what a program writes there under that
+ * name is lost. */
+bool forms_is_own_file(const char *path);
+
 /* A key of KEY=VALUE in a program's output: letters, digits, '_', '-', '.'. */
 bool forms_is_key(const char *text);
 

@@ -5,6 +5,8 @@
  */
 #include "contract/spec_parts.h"
 
+#include "contract/expand.h"
+#include "contract/figures.h"
 #include "contract/forms.h"
 
 #include "base/similar.h"
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NAME_FORM    "letters, digits, '-', '_' and '.', 60 at most, make a name"
 #define TIMEOUT_MOST 86400
 #define REPEATS_MOST 100000
 
@@ -37,10 +40,11 @@ static enum ssan_status check_over(const struct spec_checking *checking, const c
             known |= strcmp(outer->parameters[k].name, name) == 0;
         }
         snprintf(inside, sizeof inside, "%.200s.parameters[%u].name", path, i);
-        if (twice || !forms_is_name(name)) {
+        if (twice || !forms_is_name(name) || !expand_is_name(name, strlen(name))) {
             status = SPEC_FAIL(checking, inside,
                                twice ? "the name '%.60s' is taken"
-                                     : "'%.60s': letters, digits, '-', '_' and '.' make a name",
+                                     : "'%.60s': a letter or '_', then letters, digits, '_' and "
+                                       "'-', 60 at most, make a name that can stand in braces",
                                name);
         } else if (outer && !known) {
             status = SPEC_FAIL(checking, inside, "the matrix has no parameter '%.60s'", name);
@@ -92,6 +96,24 @@ static enum ssan_status check_count(const struct spec_checking *checking, const 
                : SPEC_FAIL(checking, path, "a number from 1 to %u is wanted", most);
 }
 
+/* Of a name that is set twice the value would be chance: libraries and shells differ. */
+static enum ssan_status check_set_once(const struct spec_checking *checking,
+                                       const struct spec_list *environment)
+{
+    for (unsigned i = 0; i < environment->count; i++) {
+        const size_t length = strcspn(environment->items[i], "=") + 1;
+        for (unsigned k = 0; k < i; k++) {
+            if (strncmp(environment->items[i], environment->items[k], length) == 0) {
+                char path[SPEC_PATH_ROOM];
+                snprintf(path, sizeof path, "run.environment[%u]", i);
+                return SPEC_FAIL(checking, path, "'%.*s' is set twice", (int)length - 1,
+                                 environment->items[i]);
+            }
+        }
+    }
+    return SSAN_OK;
+}
+
 static enum ssan_status check_run(const struct spec_checking *checking,
                                   const struct spec_known *known)
 {
@@ -102,6 +124,9 @@ static enum ssan_status check_run(const struct spec_checking *checking,
     if (status == SSAN_OK) {
         status = spec_text_list(checking, "run.environment", &run->environment, known,
                                 spec_text_environment);
+    }
+    if (status == SSAN_OK) {
+        status = check_set_once(checking, &run->environment);
     }
     if (status == SSAN_OK) {
         status = spec_text_list(checking, "run.options", &run->options, known, spec_text_any);
@@ -157,9 +182,9 @@ static enum ssan_status check_value(const struct spec_checking *checking, unsign
     if (status == SSAN_OK && value->max) {
         status = spec_text_number(checking, path, value->max, known);
     }
-    double min, max;
-    if (status == SSAN_OK && value->min && value->max && forms_number(value->min, &min) &&
-        forms_number(value->max, &max) && min > max) {
+    int order;
+    if (status == SSAN_OK && value->min && value->max &&
+        figures_order(value->min, value->max, &order) && order > 0) {
         return SPEC_FAIL(checking, path, "no number is at least %.60s and at most %.60s",
                          value->min, value->max);
     }
@@ -199,6 +224,10 @@ static enum ssan_status check_file(const struct spec_checking *checking, unsigne
     }
     if (file->type && !ssan_compare_type_find(file->type, &type)) {
         return blame_type(checking, path, file->type);
+    }
+    if (forms_is_own_file(file->output)) {
+        return SPEC_FAIL(checking, path, "'%.60s' is written by streamsan in that folder",
+                         file->output);
     }
     enum ssan_status status = spec_text_below(checking, path, file->output, known);
     if (status == SSAN_OK) {
@@ -306,9 +335,7 @@ static enum ssan_status check_fault(const struct spec_checking *checking, unsign
     }
     if (twice || !forms_is_name(fault->name)) {
         return SPEC_FAIL(checking, path,
-                         twice ? "the name '%.60s' is taken"
-                               : "'%.60s': letters, digits, '-', '_' and '.' make a name",
-                         fault->name);
+                         twice ? "the name '%.60s' is taken" : "'%.60s': " NAME_FORM, fault->name);
     }
     if (!fault->macros.count && !fault->ignore.count && !fault->fail.count &&
         !fault->options.count && !fault->over.schedules.count && !fault->over.sizes.count &&
@@ -348,8 +375,7 @@ enum ssan_status spec_check(const struct spec_checking *checking)
                          SPEC_VERSION, contract->version);
     }
     if (!forms_is_name(contract->name)) {
-        return SPEC_FAIL(checking, "name", "'%.60s': letters, digits, '-', '_' and '.' make a name",
-                         contract->name);
+        return SPEC_FAIL(checking, "name", "'%.60s': " NAME_FORM, contract->name);
     }
     status = check_run(checking, &known);
     if (status == SSAN_OK) {

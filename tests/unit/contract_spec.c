@@ -57,7 +57,7 @@ static void lines_and_keys(void **state)
     refused(HEAD "run: [a\n", "x.yaml:5: did not find expected ',' or ']'");
     refused("name: n\nbuild: {}\n", "x.yaml:2: 'build': 'sources' or 'command' is missing");
     refused("name: a/b\nbuild:\n  command: [x]\n",
-            "x.yaml:1: 'name': 'a/b': letters, digits, '-', '_' and '.' make a name");
+            "x.yaml:1: 'name': 'a/b': letters, digits, '-', '_' and '.', 60 at most, make a name");
     refused(HEAD "run:\n  arguments: [\"{size}\"]\n",
             "x.yaml:5: 'run.arguments[0]': there is no {size} here ('{{' is a brace as it stands)");
     refused(HEAD "run:\n  arguments: [b,\n    \"a\\0b\"]\n",
@@ -124,6 +124,12 @@ static void numbers_and_forms(void **state)
         {"faults: [{name: f, macros: [A], caught: {timeout: false}}]", "by what"},
         {"faults: [{name: f, macros: [A], caught: {timeout: maybe}}]", "it takes true or false"},
         {"faults: [{name: f, macros: [A], caught: {timeout: true, exit_code: [1]}}]", "alone"},
+        {"matrix: {parameters: [{name: a-b_2, values: [1]}]}", NULL},
+        {"matrix: {parameters: [{name: lr.rate, values: [1]}]}", "that can stand in braces"},
+        {"matrix: {parameters: [{name: 2d, values: [1]}]}", "that can stand in braces"},
+        {"expect: {files: [{output: report.json, expected: b}]}", "is written by streamsan"},
+        {"run: {environment: [A=1, B=1, A=]}", "'run.environment[2]': 'A' is set twice"},
+        {"run: {environment: [A=1, AB=1, a=1]}", NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
