@@ -1,6 +1,8 @@
 /* Launches that fail and who asks for their errors; an error of work that is passed over. */
 #include "capture/program/program.h"
 
+#include "streamsan/annotate.h"
+
 static void *device;
 static cudaStream_t stream;
 
@@ -34,14 +36,18 @@ int scenario_asked(void)
     return errors == 3 ? 0 : 3;
 }
 
-/* Nobody asks. */
+/* Nobody asks; a library that looks is nobody. */
 int scenario_unasked(void)
 {
+    int error;
     begin();
     fake_fail(CUDA_INVALID_VALUE);
     __device_stub__scale(device);
+    SSAN_LIBRARY_ASKS(1);
+    error = cudaPeekAtLastError();
+    SSAN_LIBRARY_ASKS(0);
     cudaMemsetAsync(device, 0, 64, stream);
-    return cudaStreamSynchronize(stream);
+    return error == CUDA_INVALID_VALUE ? cudaStreamSynchronize(stream) : 3;
 }
 
 /* A fault is returned by a join, and the thread goes on. */
