@@ -1,7 +1,31 @@
-/* Naive model of a lexer: comments, strings and characters; no raw strings, no digit separators. */
+/* Naive model of a lexer: comments, strings, characters and numbers that have separators, whose
+ * quotes begin no character; no raw strings. */
 #include "base/ctext.h"
 
 #include <stdbool.h>
+
+/* Bytes above ASCII are letters of a name. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* `at` itself for a number without separators. */
+static const char *behind_separated(const char *at, const char *end)
+{
+    bool is_separated = false;
+    const char *p = at;
+    while (p < end) {
+        const bool separates = *p == '\'' && p + 1 < end && is_word(p[1]);
+        if (!separates && !is_word(*p) && *p != '.') {
+            break;
+        }
+        is_separated |= separates;
+        p++;
+    }
+    return is_separated ? p : at;
+}
 
 static const char *behind_literal(const char *at, const char *end)
 {
@@ -26,8 +50,11 @@ static const char *behind_comment(const char *at, const char *end, bool is_line)
     return end;
 }
 
-const char *ctext_opaque(const char *at, const char *end)
+const char *ctext_opaque(const char *begin, const char *at, const char *end)
 {
+    if (*at >= '0' && *at <= '9' && (at == begin || !is_word(at[-1]))) {
+        return behind_separated(at, end);
+    }
     if (*at == '"' || *at == '\'') {
         return behind_literal(at, end);
     }

@@ -1,9 +1,11 @@
-/* Texts of C, C++ and CUDA programs as far as their comments and literals. Any thread. */
+/* Texts of C, C++ and CUDA programs as far as their comments, literals and separated numbers. Any
+ * thread. */
 #ifndef SSAN_BASE_CTEXT_H
 #define SSAN_BASE_CTEXT_H
 
-/* Behind the comment, string or character that begins at `at` < `end`, `end` where it does not end;
- * `at` itself when none does. */
-const char *ctext_opaque(const char *at, const char *end);
+/* Behind the comment, string, character or number with separators (1'000) that begins at `at` <
+ * `end`, `end` where it does not end; `at` itself when none does. `begin` <= `at`: where the
+ * reading began, of which only the character before `at` is looked at. */
+const char *ctext_opaque(const char *begin, const char *at, const char *end);
 
 #endif

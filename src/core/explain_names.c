@@ -293,7 +293,7 @@ static const char *statement_of(const char *text, const char *at)
     int depth = 0;
     const char *begin = text;
     for (const char *p = text; p < at;) {
-        const char *behind = ctext_opaque(p, at);
+        const char *behind = ctext_opaque(text, p, at);
         if (behind != p) {
             p = behind;
             continue;
@@ -362,7 +362,7 @@ struct names_span names_wrapped(const char *text)
     }
     const char *end = text + strlen(text);
     for (const char *at = text; at < end; at++) {
-        const char *behind = ctext_opaque(at, end);
+        const char *behind = ctext_opaque(text, at, end);
         if (behind != at) {
             at = behind - 1;
             continue;

@@ -63,9 +63,10 @@ const char *scan_template(const char *at, const char *end)
 
 const char *scan_brackets(const char *at, const char *end)
 {
+    const char *begin = at;
     int depth = 0;
     while (at < end) {
-        const char *behind = ctext_opaque(at, end);
+        const char *behind = ctext_opaque(begin, at, end);
         if (behind != at) {
             at = behind;
             continue;
@@ -85,7 +86,7 @@ void scan_arguments(const char *at, const char *end, bool launch, struct names_c
     const char *begin = at;
     call->count = 0;
     while (at < end) {
-        const char *behind = ctext_opaque(at, end);
+        const char *behind = ctext_opaque(begin, at, end);
         if (behind != at) {
             at = behind;
             continue;
@@ -126,7 +127,7 @@ const char *scan_find_call(const char *text, const char *function, size_t nth,
     }
     const char *end = text + strlen(text);
     for (const char *at = text; at < end;) {
-        const char *behind = ctext_opaque(at, end);
+        const char *behind = ctext_opaque(text, at, end);
         if (behind != at) {
             at = behind;
             continue;

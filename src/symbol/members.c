@@ -81,10 +81,11 @@ static struct word class_of(const char *function)
     return is_same(last_name(function, before - 2, &before), name) ? name : none;
 }
 
-/* Behind what has no meaning here or the word at `at`; sets *word (empty: none was there). */
-static const char *next(const char *at, const char *end, struct word *word)
+/* Behind what has no meaning here or the word at `at` in a text that is read from `begin`; sets
+ * *word (empty: none was there). */
+static const char *next(const char *begin, const char *at, const char *end, struct word *word)
 {
-    const char *behind = ctext_opaque(at, end);
+    const char *behind = ctext_opaque(begin, at, end);
     *word = behind == at ? word_at(at, end) : (struct word){at, 0};
     return behind > at ? behind : word->length > 0 ? at + word->length : at;
 }
@@ -92,10 +93,11 @@ static const char *next(const char *at, const char *end, struct word *word)
 /* Whether a call of `callee` stands in [at, end), behind a `=`. */
 static bool initialises(const char *at, const char *end, struct word callee)
 {
+    const char *begin = at;
     bool equals = false;
     while (at < end) {
         struct word word;
-        const char *behind = next(at, end, &word);
+        const char *behind = next(begin, at, end, &word);
         const bool calls = behind < end && (*behind == '(' || *behind == '<');
         if (equals && calls && is_same(word, callee)) {
             return true;
@@ -109,10 +111,11 @@ static bool initialises(const char *at, const char *end, struct word callee)
 /* Behind the `{` that opens the class; NULL: none is there. */
 static const char *body_of(const char *at, const char *end, struct word owner)
 {
+    const char *begin = at;
     bool key = false, named = false; /* behind `struct`, behind its name */
     while (at < end) {
         struct word word;
-        const char *behind = next(at, end, &word);
+        const char *behind = next(begin, at, end, &word);
         if (word.length > 0) {
             named = named || (key && is_same(word, owner));
             key = is_called(word, "struct") || is_called(word, "class") || (key && !named);
@@ -154,7 +157,7 @@ bool members_are_meant(const char *function, const char *text, const char *calle
     bool head = strcmp(text, "{") == 0;
     for (const char *at = text; at < end && owner.length > 0;) {
         struct word word;
-        const char *behind = next(at, end, &word);
+        const char *behind = next(text, at, end, &word);
         if (is_same(word, called)) {
             return false;
         }
@@ -173,7 +176,7 @@ size_t members_find(const char *source, size_t length, const char *function, con
     size_t used = 0;
     for (int depth = 0; at && at < end && depth >= 0;) {
         struct word word;
-        const char *behind = next(at, end, &word);
+        const char *behind = next(source, at, end, &word);
         if (behind == at) {
             behind++;
             depth += strchr("{(", *at) ? 1 : strchr("})", *at) ? -1 : 0;
