@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define SCHEMA "streamsan-compare/1"
 
@@ -30,18 +31,29 @@ static void add_place(struct strbuf *out, const struct array *array, uint64_t in
     strbuf_puts(out, array->dimensions > 1 ? "]" : "");
 }
 
+/* "1.5 "; with its bits, "nan 0x7fc00001 ". */
+static void add_element(struct strbuf *out, const char *text, const struct array *array,
+                        uint64_t bits, bool with_bits)
+{
+    strbuf_printf(out, "%s ", text);
+    if (with_bits) {
+        strbuf_printf(out, "0x%0*" PRIx64 " ", 2 * (int)ssan_compare_size(array->type), bits);
+    }
+}
+
 static void add_mismatch(struct strbuf *out, const struct array *array,
                          const struct ssan_compare_pair *pair)
 {
     char a[NUMBER_TEXT_ROOM], b[NUMBER_TEXT_ROOM];
     number_text(a, number_type(array->type), pair->a_bits);
     number_text(b, number_type(array->type), pair->b_bits);
+    const bool with_bits = pair->a_bits != pair->b_bits && strcmp(a, b) == 0; /* two NaNs */
     add_place(out, array, pair->index);
     strbuf_puts(out, " ");
     strbuf_pad_to(out, COLUMN_A);
-    strbuf_printf(out, "%s ", a);
+    add_element(out, a, array, pair->a_bits, with_bits);
     strbuf_pad_to(out, COLUMN_B);
-    strbuf_printf(out, "%s ", b);
+    add_element(out, b, array, pair->b_bits, with_bits);
     strbuf_pad_to(out, COLUMN_ABS);
     if (pair->measured) {
         strbuf_printf(out, "%.6g ", pair->abs);
@@ -86,7 +98,7 @@ static void add_distances(struct strbuf *out, const struct ssan_compare_result *
                       result->max_abs, result->max_abs_at, result->max_rel, result->max_rel_at,
                       result->max_ulp, result->max_ulp_at);
     } else if (result->count == 0) {
-        strbuf_puts(out, "; both are empty, so nothing was compared");
+        strbuf_puts(out, "; nothing was compared");
     } else if (result->different == 0 && result->measured == result->count) {
         strbuf_puts(out, "; all numbers are the same");
     } else if (result->measured) {

@@ -181,12 +181,14 @@ static error_t take_window(struct reading *reading, int key, const char *word)
     return refuse_word(reading, key, word);
 }
 
-static error_t take_first(struct reading *reading, const char *word)
+/* The largest number stands for all that there are. */
+static error_t take_count(struct reading *reading, const char *word)
 {
-    reading->options->first = 0;
-    return strcmp(word, "0") == 0 ? 0
-                                  : options_take_number(reading, KEY_FIRST_SHOWN, word, MOST_SHOWN,
-                                                        &reading->options->first);
+    const error_t error = options_take_whole(reading, KEY_COUNT, word, &reading->options->count);
+    return error || reading->options->count != UINT64_MAX
+               ? error
+               : options_refuse(reading, "--%s takes as many elements as a file can hold, not '%s'",
+                                "count", word);
 }
 
 /* An option of `compare` that takes a number or a type. */
@@ -209,9 +211,9 @@ static error_t take_comparison(struct reading *reading, int key, const char *wor
     case KEY_OFFSET_B:
         return options_take_whole(reading, key, word, &options->offset_b);
     case KEY_COUNT:
-        return options_take_whole(reading, key, word, &options->count);
+        return take_count(reading, word);
     default:
-        return take_first(reading, word);
+        return options_take_range(reading, KEY_FIRST_SHOWN, word, 0, MOST_SHOWN, &options->first);
     }
 }
 

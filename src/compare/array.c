@@ -42,7 +42,8 @@ static enum ssan_status read_at(const struct array *array, void *bytes, size_t l
     return SSAN_OK;
 }
 
-/* Opens it and finds how long it is; all of what is no regular file is read. */
+/* Opens it and finds how long it is; all of what is no regular file is read, and of one that claims
+ * to be empty, as those of /proc do. */
 static enum ssan_status open_file(struct array *array, uint64_t *size_bytes, struct ssan_error *err)
 {
     struct stat stat_of;
@@ -51,7 +52,7 @@ static enum ssan_status open_file(struct array *array, uint64_t *size_bytes, str
     if (array->fd < 0 || fstat(array->fd, &stat_of) != 0) {
         return io_fail(array, errno, err);
     }
-    if (S_ISREG(stat_of.st_mode)) {
+    if (S_ISREG(stat_of.st_mode) && stat_of.st_size > 0) {
         *size_bytes = (uint64_t)stat_of.st_size;
         return SSAN_OK;
     }

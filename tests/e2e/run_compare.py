@@ -224,6 +224,9 @@ def parts(work):
                         (("--offset-a", "100"), 65), (("--offset-b", "201"), 65), (("--count", "101"), 65), (("--offset-a", "1"), 65)):
         done, _ = compare("--type", "u16", *words, a, b)
         check(done.returncode == code, f"{words}: {done}")
+    for words in (("--count", str(2**64 - 1)), ("--first", str(10**6 + 1))):
+        done, _ = compare("--type", "u16", *words, a, a)
+        check(done.returncode == 64 and words[0] in done.stderr, f"{words}: {done}")
     piped = execute(["bash", "-c", f"{TOOL} compare --type u16 <(cat {a}) {a}"])
     check(piped.returncode == 0, f"pipe: {piped}")
 
@@ -296,6 +299,14 @@ def told(work):
         check(same not in line(*words), line(*words))
     check("--nan equal" in line(nan, nan) and "--nan equal" not in line(one, nan) and line(nan, nan, "--nan", "equal").startswith("equal: 2"), line(nan, nan))
     check("nothing was compared" in line(none, none), line(none, none))
+    check("empty" not in line(one, zero, "--count", "0"), "neither is empty")
+    for other, shown in ((b"\1\0\xc0\x7f", ["nan", "0x7fc00000", "nan", "0x7fc00001"]), (b"\0\0\xc0\xff", ["nan", "-nan"])):
+        none.write_bytes(b"\0\0\x80\x3f" + other)
+        table = execute([TOOL, "compare", "--type", "f32", "--nan", "bits", nan, none]).stdout.splitlines()
+        check(table[1].split()[1:-3] == shown, str(table))
+    # Files of /proc claim to be empty.
+    done = execute([TOOL, "compare", "--type", "u8", "/proc/version", "/proc/filesystems"])
+    check(done.returncode in (1, 65) and not done.stdout.startswith("equal"), str(done))
 
 
 def library(work):
