@@ -66,8 +66,9 @@
  *
  * THREADS. Any thread may call any function; one batch or one consumer is used by one thread at a
  * time. No call holds a lock over a CUDA call or over your callback. Calls may not be made in host
- * functions of streams. The calling thread's current device is the same afterwards, unless CUDA
- * refuses to make it so, which is told as a failure of the call. A thread may be cancelled
+ * functions of streams. The calling thread's current device is the same afterwards, also where
+ * compute has made another one current, unless CUDA refuses to make it so, which is told as a
+ * failure of the call. A thread may be cancelled
  * (pthread_cancel) while it waits in acquire, take, flush or drain: it leaves as if it had not
  * called. Elsewhere in the library, compute included, it can't. The library's own threads block all
  * signals but those of faults.

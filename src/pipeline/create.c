@@ -37,7 +37,7 @@ static bool copy_options(struct ssan_pipe *pipe, const struct ssan_pipe_options 
                          struct failure *failure)
 {
     struct ssan_pipe_options *o = &pipe->options;
-    memcpy(o, given, given->size);
+    *o = *given;
     o->slots = o->slots ? o->slots : 2;
     o->copy_streams = o->copy_streams && !o->no_copy_out ? o->copy_streams : 1;
     o->copy_streams = o->copy_streams < o->slots ? o->copy_streams : o->slots;
@@ -174,14 +174,25 @@ static void drop(struct ssan_pipe *pipe)
     free(pipe);
 }
 
-static enum ssan_pipe_status create(const struct ssan_pipe_options *options,
-                                    struct ssan_pipe **pipe, struct ssan_pipe_error *err)
+/* Of a caller that knows fewer options the others are zero. */
+static const char *take_options(struct ssan_pipe_options *taken,
+                                const struct ssan_pipe_options *given)
+{
+    *taken = (struct ssan_pipe_options){0};
+    if (given->size == 0 || given->size > sizeof *taken) {
+        return "options of an unknown size";
+    }
+    memcpy(taken, given, given->size);
+    return wrong_option(taken);
+}
+
+static enum ssan_pipe_status create(const struct ssan_pipe_options *given, struct ssan_pipe **pipe,
+                                    struct ssan_pipe_error *err)
 {
     struct failure failure = {0}, ignored = {0};
+    struct ssan_pipe_options options;
     struct ssan_pipe *made;
-    const char *wrong = options->size == 0 || options->size > sizeof *options
-                            ? "options of an unknown size"
-                            : wrong_option(options);
+    const char *wrong = take_options(&options, given);
     bool ok, has_locks;
     if (wrong) {
         return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "pipe: %s", wrong);
@@ -191,12 +202,12 @@ static enum ssan_pipe_status create(const struct ssan_pipe_options *options,
         (void)pipe_no_memory(&failure, "calloc", 0);
         return pipe_fail_call(err, &failure, "pipe");
     }
-    ok = copy_options(made, options, &failure) && lay_out(made, &failure);
+    ok = copy_options(made, &options, &failure) && lay_out(made, &failure);
     has_locks = ok && make_locks(made, &failure);
     ok = has_locks && pipe_make_memory(made, &failure) && start_publishers(made, &failure);
     if (!ok) {
         enum ssan_pipe_status status =
-            pipe_fail_make(err, &failure, options->name ? options->name : "pipe");
+            pipe_fail_make(err, &failure, options.name ? options.name : "pipe");
         if (has_locks) {
             stop_publishers(made);
             pipe_drop_memory(made, &ignored);

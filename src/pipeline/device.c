@@ -21,6 +21,12 @@ bool device_enter(struct failure *failure, int device, int *before)
            (*before == device || set_device(failure, device));
 }
 
+bool device_again(struct failure *failure, int device)
+{
+    int now = device;
+    return PIPE_OK(failure, cudaGetDevice, &now) && (now == device || set_device(failure, device));
+}
+
 bool device_leave(struct failure *failure, int device, int before)
 {
     struct failure once = {0};

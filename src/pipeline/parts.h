@@ -229,6 +229,8 @@ enum ssan_pipe_status pipe_refusal(const struct ssan_pipe *pipe);
 /* device.c */
 /* Makes `device` current and returns the one before in *before. */
 bool device_enter(struct failure *failure, int device, int *before);
+/* Makes `device` current again, whichever one a callback has left so. */
+bool device_again(struct failure *failure, int device);
 /* Makes `before` current again; false: CUDA refused twice, and `device` still is. */
 bool device_leave(struct failure *failure, int device, int before);
 /* Waits for the event that is recorded behind some work, and for that alone; asks for it where CUDA

@@ -68,7 +68,7 @@ static bool call_compute(struct submission *s, ssan_pipe_compute *compute, void 
         s->failure.code = code;
         s->failure.call = "compute";
     }
-    return code == 0;
+    return device_again(&s->failure, s->slot->lane->part->device) && code == 0;
 }
 
 static bool enqueue_compute(struct submission *s, ssan_pipe_compute *compute, void *user)
@@ -195,6 +195,7 @@ static void end_thrown(struct submission **submission)
     if (s) {
         int device = s->slot->lane->part->device;
         s->failure = (struct failure){.status = SSAN_PIPE_FAILED, .call = "compute"};
+        (void)device_again(&s->failure, device);
         (void)device_leave(&s->failure, device, s->before);
         (void)give_up(s, NULL);
         pipe_unshield(s->shield);

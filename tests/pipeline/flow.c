@@ -366,6 +366,11 @@ static int wrong_use(void *unused)
     IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
     options.size = sizeof options + 8;
     IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
+    options = with_slots(1);
+    options.size = offsetof(struct ssan_pipe_options, order); /* what lies behind is not read */
+    options.order = (enum ssan_pipe_order)7;
+    GOOD(ssan_pipe_create(&options, &none, &err));
+    GOOD(ssan_pipe_destroy(none, &err));
     options = with_slots(5000);
     IS(ssan_pipe_create(&options, &none, NULL), SSAN_PIPE_INVALID);
     options = with_slots(1);

@@ -273,6 +273,55 @@ static int way_back(void *unused)
     return 0;
 }
 
+static int on_other_device(void *ends, struct ssan_pipe_batch *batch, cudaStream_t on)
+{
+    OK((cudaError_t)copy(NULL, batch, on));
+    OK(cudaSetDevice(1));
+    if (*(const char *)ends == 'x') {
+        pthread_exit(NULL);
+    }
+    return *(const char *)ends;
+}
+
+static void tell_device(void *device)
+{
+    *(char *)device = (char)current_device();
+}
+
+/* Submits from the device that the second character of `how` says; the third says which one is
+ * current then. */
+static void *submit_elsewhere(void *how)
+{
+    char *words = how;
+    OK(cudaSetDevice(words[1]));
+    pthread_cleanup_push(tell_device, words + 2);
+    enum ssan_pipe_status status =
+        ssan_pipe_submit(pipe_, acquire(), on_other_device, how, stream, NULL);
+    CHECK(status == (words[0] ? SSAN_PIPE_FAILED : SSAN_PIPE_OK));
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+/* Compute leaves another device current, however it ends: the caller's is current behind submit. */
+static int moved_by_compute(void *unused)
+{
+    static char ends[][3] = {{0, 0, 9}, {0, 1, 9}, {5, 0, 9}, {5, 1, 9}, {'x', 0, 9}, {'x', 1, 9}};
+    start();
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct ssan_pipe_batch *batch;
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, submit_elsewhere, ends[i]) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK(ends[i][2] == ends[i][1]);
+        if (!ends[i][0]) {
+            GOOD(ssan_pipe_take(consumer, SSAN_PIPE_FOREVER, &batch, NULL));
+            GOOD(ssan_pipe_release(consumer, batch, NULL));
+        }
+    }
+    GOOD(ssan_pipe_destroy(pipe_, NULL));
+    return 0;
+}
+
 /* Peer access is on already, by an earlier consumer or by the program: the program's error stays.
  */
 static int error_that_stands(void *by_program)
@@ -343,6 +392,7 @@ TEST(error_over_another)
 static void test_way_back(void **state)
 {
     on_two_devices(way_back, NULL);
+    on_two_devices(moved_by_compute, NULL);
 }
 
 static void test_error_that_stands(void **state)
