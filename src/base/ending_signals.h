@@ -14,4 +14,11 @@ extern const int ending_signals[ENDING_SIGNALS];
  * ignored, as SIGCHLD's is. */
 void ending_signals_watched(sigset_t *set);
 
+/* Blocks that set in the calling thread; `old`: the mask before. */
+void ending_signals_block(sigset_t *old);
+
+/* Waits for one of that set, which is blocked, at most `timeout` (NULL: no limit): the signal that
+ * asks to end; 0: the end of a child, or the time is over. */
+int ending_signals_take(const struct timespec *timeout);
+
 #endif

@@ -1,27 +1,22 @@
 /* Children and temporary files of `streamsan cc`. */
 #include "cc/process.h"
 
+#include "base/child.h"
 #include "base/ending_signals.h"
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 void session_open(struct session *session, bool verbose)
 {
     *session = (struct session){.verbose = verbose, .open = true};
-    sigset_t set;
-    ending_signals_watched(&set);
-    sigprocmask(SIG_BLOCK, &set, &session->old_set);
+    ending_signals_block(&session->old_set);
 }
 
 void session_close(struct session *session)
@@ -88,40 +83,24 @@ static void print_command(const struct words *command)
 
 /* Starts the child with the caller's own signal mask; 0 or an error number. */
 static int start(const struct session *session, const char *const *words,
-                 posix_spawn_file_actions_t *actions, pid_t *pid)
+                 const posix_spawn_file_actions_t *files, pid_t *pid)
 {
-    posix_spawnattr_t attributes;
-    int error = posix_spawnattr_init(&attributes);
-    if (error) {
-        return error;
-    }
-    posix_spawnattr_setsigmask(&attributes, &session->old_set);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    error = posix_spawnp(pid, words[0], actions, &attributes, (char *const *)words, environ);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+    const struct child child = {.words = words, .mask = &session->old_set, .files = files};
+    return child_start(&child, pid);
 }
 
 /* Waits for the child; signals that would end this process go to the child first. */
 static int wait_for(struct session *session, pid_t pid)
 {
-    sigset_t set;
-    ending_signals_watched(&set);
-    for (;;) {
-        int status;
-        pid_t ended = waitpid(pid, &status, WNOHANG);
-        if (ended == pid) {
-            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        }
-        if (ended < 0 && errno != EINTR) {
-            return 127;
-        }
-        int signal = sigwaitinfo(&set, NULL);
-        if (signal > 0 && signal != SIGCHLD) {
-            session->caught = signal;
-            kill(pid, signal);
+    struct child_end end;
+    while (!child_take_end(pid, false, &end)) {
+        const int number = ending_signals_take(NULL);
+        if (number) {
+            session->caught = number;
+            kill(pid, number);
         }
     }
+    return end.code;
 }
 
 enum ssan_status session_run(struct session *session, struct words *command, int *exit_code,

@@ -6,6 +6,7 @@
  * also ends what the tool still does. */
 #include "cli/target.h"
 
+#include "base/child.h"
 #include "base/ending_signals.h"
 #include "trace/control_abi.h"
 
@@ -140,8 +141,9 @@ static void reap(struct target *target)
             continue;
         }
         target->ended = true;
-        target->end_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        target->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        const struct child_end end = child_end_of(status);
+        target->end_signal = end.end_signal;
+        target->code = end.code;
     }
     target->alone = pid < 0 && errno == ECHILD;
 }

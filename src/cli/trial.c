@@ -10,6 +10,7 @@
 #include "cli/target.h"
 #include "cli/trial_child.h"
 
+#include "base/child.h"
 #include "base/elapsed.h"
 #include "base/ending_signals.h"
 #include "base/file.h"
@@ -24,7 +25,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LOOK_MS       1000 /* between looks at the clock */
@@ -112,7 +112,7 @@ static void fail_result(struct trial_result *result, enum ssan_status status, co
     snprintf(result->text, sizeof result->text, "%s", text);
 }
 
-static void take_result(struct trial_slot *slot, const siginfo_t *info)
+static void take_result(struct trial_slot *slot, const struct child_end *end)
 {
     struct trial_result got = {0};
     char text[100];
@@ -121,31 +121,27 @@ static void take_result(struct trial_slot *slot, const siginfo_t *info)
         got.number = slot->result.number;
         got.directory = slot->directory;
         slot->result = got;
-    } else if (info->si_code == CLD_EXITED) {
-        snprintf(text, sizeof text, "a trial ended with code %d and no result", info->si_status);
+    } else if (end->end_signal == 0) {
+        snprintf(text, sizeof text, "a trial ended with code %d and no result", end->code);
         fail_result(&slot->result, SSAN_INTERNAL, text);
     } else {
-        snprintf(text, sizeof text, "signal %d (%s) ended a trial", info->si_status,
-                 target_signal_name(info->si_status));
+        snprintf(text, sizeof text, "signal %d (%s) ended a trial", end->end_signal,
+                 target_signal_name(end->end_signal));
         fail_result(&slot->result, SSAN_INTERNAL, text);
     }
     close(slot->pipe);
     slot->pid = 0;
 }
 
-/* Takes the ends of children; their groups are ended while their numbers are still theirs. */
+/* Takes the ends of children, with what is left of their groups. */
 static void reap(struct trials *trials)
 {
     size_t i;
     for (i = trials->next; i < trials->slots.count; i++) {
         struct trial_slot *slot = trials->slots.items[i];
-        siginfo_t info = {0};
-        if (slot && slot->pid > 0 &&
-            waitid(P_PID, (id_t)slot->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == slot->pid) {
-            kill(-slot->pid, SIGKILL);
-            waitpid(slot->pid, NULL, 0);
-            take_result(slot, &info);
+        struct child_end end;
+        if (slot && slot->pid > 0 && child_take_end(slot->pid, true, &end)) {
+            take_result(slot, &end);
             trials->running--;
         }
     }

@@ -3,27 +3,20 @@
  */
 #include "contract/pool.h"
 
+#include "base/child.h"
 #include "base/elapsed.h"
 #include "base/ending_signals.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define GRACE_S 3
 #define LOOK_MS 100 /* how often limits are looked at */
 
-extern char **environ;
-
 void pool_open(struct pool *pool)
 {
-    sigset_t set;
     *pool = (struct pool){.is_open = true};
-    ending_signals_watched(&set);
-    sigprocmask(SIG_BLOCK, &set, &pool->old_set);
+    ending_signals_block(&pool->old_set);
 }
 
 void pool_close(struct pool *pool)
@@ -35,49 +28,40 @@ void pool_close(struct pool *pool)
 }
 
 /* 0, or an errno. */
+static int add_files(posix_spawn_file_actions_t *files, const struct pool_job *job)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
+    int error = posix_spawn_file_actions_addchdir_np(files, job->folder);
+    if (!error) {
+        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+    if (!error) {
+        error = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, job->out, flags, 0666);
+    }
+    if (!error) {
+        error = posix_spawn_file_actions_addopen(files, STDERR_FILENO, job->err, flags, 0666);
+    }
+    return error;
+}
+
+/* 0, or an errno. */
 static int spawn(const struct pool *pool, struct pool_job *job)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t ordinary;
-    int error = posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_t files;
+    const struct child child = {.words = job->words,
+                                .environment = job->environment,
+                                .mask = &pool->old_set,
+                                .files = &files,
+                                .leads = true};
+    int error = posix_spawn_file_actions_init(&files);
     if (error) {
         return error;
     }
-    error = posix_spawnattr_init(&attributes);
-    if (error) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    sigemptyset(&ordinary);
-    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-        sigaddset(&ordinary, ending_signals[i]);
-    }
-    sigaddset(&ordinary, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    posix_spawnattr_setsigmask(&attributes, &pool->old_set);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP |
-                                              POSIX_SPAWN_SETSIGDEF);
-    error = posix_spawn_file_actions_addchdir_np(&actions, job->folder);
+    error = add_files(&files, job);
     if (!error) {
-        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        error = child_start(&child, &job->pid);
     }
-    if (!error) {
-        error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, job->out,
-                                                 O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
-    }
-    if (!error) {
-        error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, job->err,
-                                                 O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
-    }
-    if (!error) {
-        error =
-            posix_spawnp(&job->pid, job->words[0], &actions, &attributes, (char *const *)job->words,
-                         job->environment ? (char *const *)job->environment : environ);
-    }
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    posix_spawn_file_actions_destroy(&files);
     return error;
 }
 
@@ -90,31 +74,18 @@ static void kill_job(struct pool_job *job)
     }
 }
 
-/* Takes the end of a program that has ended; true when it has. What it has left behind is killed
- * while its number, which is that of its group, can't be another's yet. */
+/* Takes the end of a program that has ended; true when it has. */
 static bool reap(struct pool_job *job)
 {
-    siginfo_t info = {.si_pid = 0};
-    int status;
-    const bool gone = waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
-    if (gone ? errno == EINTR : info.si_pid != job->pid) {
+    struct child_end end;
+    if (!child_take_end(job->pid, true, &end)) {
         return false;
     }
     job->ended = true;
     job->seconds = seconds_since(&job->begun);
-    if (gone) { /* another part of this process has taken it */
-        job->code = 127;
-        job->error = errno;
-        return true;
-    }
-    kill(-job->pid, SIGKILL);
-    waitpid(job->pid, &status, 0);
-    if (WIFSIGNALED(status)) {
-        job->end_signal = WTERMSIG(status);
-        job->code = 128 + job->end_signal;
-    } else {
-        job->code = WEXITSTATUS(status);
-    }
+    job->code = end.code;
+    job->end_signal = end.end_signal;
+    job->error = end.error;
     return true;
 }
 
@@ -122,11 +93,9 @@ static bool reap(struct pool_job *job)
 static void wait_for_signal(struct pool *pool)
 {
     const struct timespec look = {0, LOOK_MS * 1000000L};
-    sigset_t set;
-    ending_signals_watched(&set);
-    const int signal = sigtimedwait(&set, NULL, &look);
-    if (signal > 0 && signal != SIGCHLD && !pool->caught) {
-        pool->caught = signal;
+    const int number = ending_signals_take(&look);
+    if (number && !pool->caught) {
+        pool->caught = number;
     }
 }
 
