@@ -5,6 +5,7 @@
 #include "contract/assess.h"
 
 #include "contract/said.h"
+#include "contract/tree.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ static enum ssan_status check_value(struct judged *judged, const struct spec_val
     return status;
 }
 
-/* `*broken` when what the file must hold can't be read. */
+/* `*broken` when what this file must hold can't be read, or is no more as it was. */
 static enum ssan_status check_file(struct judged *judged, const struct spec_file *file,
                                    struct strbuf *why, bool *good, bool *broken)
 {
@@ -107,7 +108,12 @@ static enum ssan_status check_file(struct judged *judged, const struct spec_file
         strbuf_printf(&from, "%s/%s", judged->folder, output);
         judged->absent = access(strbuf_text(&from), F_OK) != 0;
         strbuf_printf(&to, "%s/sources/%s", judged->judging->options->work, expected);
-        if (!seen_file(strbuf_text(&from), strbuf_text(&to), &how, broken, &one)) {
+        *broken = !tree_is_as_copied(judged->judging->options->work, expected);
+        if (*broken) {
+            strbuf_printf(&one, "%s is not as it was copied: a build or a run wrote to it",
+                          expected);
+        }
+        if (*broken || !seen_file(strbuf_text(&from), strbuf_text(&to), &how, broken, &one)) {
             *good = false;
             begin_reason(why);
             strbuf_puts(why, strbuf_text(&one));
@@ -154,7 +160,9 @@ static enum ssan_status judge_right(struct judged *judged, struct run_result *re
         status = check_value(judged, &expect->values[i], &why, &good);
     }
     for (unsigned i = 0; i < expect->files_count && status == SSAN_OK; i++) {
-        status = check_file(judged, &expect->files[i], &why, &good, &broken);
+        bool without = false;
+        status = check_file(judged, &expect->files[i], &why, &good, &without);
+        broken |= without;
     }
     if (status) {
         strbuf_finish(&why);
@@ -221,7 +229,6 @@ static enum ssan_status caught_by_results(struct judged *judged, const struct sp
 {
     const struct spec_expect *expect = &judged->judging->spec->contract->expect;
     enum ssan_status status = SSAN_OK;
-    bool broken = false;
     for (unsigned i = 0; i < expect->values_count && status == SSAN_OK; i++) {
         bool good = true;
         if (is_listed(&caught->values, expect->values[i].key)) {
@@ -236,7 +243,7 @@ static enum ssan_status caught_by_results(struct judged *judged, const struct sp
         }
     }
     for (unsigned i = 0; i < expect->files_count && status == SSAN_OK; i++) {
-        bool good = true;
+        bool good = true, broken = false;
         if (is_listed(&caught->files, expect->files[i].output)) {
             status = check_file(judged, &expect->files[i], by, &good, &broken);
             if (status == SSAN_OK && (good || broken || judged->absent)) {

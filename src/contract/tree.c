@@ -255,6 +255,21 @@ enum ssan_status tree_check(const struct plan_options *options, const struct spe
     return take_all(&only_look, spec, plan, err);
 }
 
+bool tree_is_as_copied(const char *work, const char *name)
+{
+    struct strbuf copy = {0}, last = {0};
+    struct stat of_copy, of_last;
+    strbuf_printf(&copy, "%s/sources/%s", work, name);
+    strbuf_printf(&last, "%s/contract.yaml", work);
+    const bool there = !copy.failed && !last.failed && stat(strbuf_text(&copy), &of_copy) == 0 &&
+                       stat(strbuf_text(&last), &of_last) == 0;
+    strbuf_finish(&copy);
+    strbuf_finish(&last);
+    return there && (of_copy.st_ctim.tv_sec != of_last.st_ctim.tv_sec
+                         ? of_copy.st_ctim.tv_sec < of_last.st_ctim.tv_sec
+                         : of_copy.st_ctim.tv_nsec <= of_last.st_ctim.tv_nsec);
+}
+
 enum ssan_status tree_fill(const struct contract_options *options, const struct spec *spec,
                            const struct contract_plan *plan, struct ssan_error *err)
 {

@@ -10,6 +10,10 @@
 enum ssan_status tree_fill(const struct contract_options *options, const struct spec *spec,
                            const struct contract_plan *plan, struct ssan_error *err);
 
+/* Whether nothing was written to the copy sources/`name` since: it is no younger than that of the
+ * contract, which is made last. */
+bool tree_is_as_copied(const char *work, const char *name);
+
 /* Whether all these files are there to be read, before anything is made or run. SSAN_FORMAT: one is
  * not, the text has the contract's line; SSAN_NO_MEMORY. */
 enum ssan_status tree_check(const struct plan_options *options, const struct spec *spec,

@@ -111,7 +111,8 @@ def odd_outputs():
     def one(name, lines, code, *texts, **expect):
         path = contract(f"odd-{name}", matrix={}, run={"arguments": ["x"], "timeout": 20}, expect={"verdict": "any", **expect})
         (path.parent / "prog.sh").write_text(f"#!/bin/sh\n{lines}\n", encoding="utf-8")
-        (path.parent / "right.bin").write_bytes(b"a")
+        for expected in ("right.bin", "golden.bin"):
+            (path.parent / expected).write_bytes(b"a")
         result, done = carry_out(path, code=code)
         check(all(text in result["runs"][0]["why"] for text in texts), str(result["runs"][0]))
         return path
@@ -125,6 +126,10 @@ def odd_outputs():
     one("said", "printf 'a\\000b' >&2; yes | head -c 2000000 >&2", 67, "no CUDA operation", verdict="clean")
     for name, make in (("pipe", "mkfifo out.bin"), ("folder", "mkdir out.bin"), ("device", "ln -s /dev/zero out.bin")):
         one(name, make, 66, "out.bin is no plain file", files=[{"output": "out.bin", "expected": "right.bin", "type": "u8"}])
+    # A program that writes what it is compared with.
+    right, golden = "../../sources/right.bin", "../../sources/golden.bin"
+    one("golden", f"printf b >b.bin; until [ {golden} -nt ../../contract.yaml ]; do cp b.bin {golden}; done; cp {right} a.bin", 67, "golden.bin is not as it was copied",
+        files=[{"output": "b.bin", "expected": "golden.bin", "type": "u8"}, {"output": "a.bin", "expected": "right.bin", "type": "u8"}])
     table = execute([TOOL, "contract", one("escape", "printf 'n=\\033[2J\\n'", 66, **value)])
     check("n=?[2J, and 1 is right" in table.stdout and "\033" not in table.stdout, repr(table.stdout))
 
