@@ -43,8 +43,9 @@ static struct pool_window *find_window(struct pool_launch *launch, const struct 
 /* The cell where a patch looks for it; NULL: both are taken. */
 static struct patch_site *free_site(struct patch_launch *record, uint32_t code)
 {
-    struct patch_site *home = &record->sites[PATCH_CODE_PLACE(code) % PATCH_SITES];
-    struct patch_site *other = &record->sites[(PATCH_CODE_PLACE(code) ^ 1u) % PATCH_SITES];
+    const uint32_t home_at = PATCH_CODE_PLACE(code) % PATCH_SITES;
+    struct patch_site *home = &record->sites[home_at];
+    struct patch_site *other = &record->sites[home_at ^ PATCH_TRY(1) / sizeof *other];
     return home->head == 0 ? home : other->head == 0 ? other : NULL;
 }
 

@@ -97,9 +97,14 @@
 
 #define PATCH_SITES   256u
 #define PATCH_ENTRIES 512u
-#define PATCH_TRIES   16u /* cells around its home that an instruction may be in */
+#define PATCH_TRIES   16u /* cells that an instruction may be in */
 #define PATCH_WINDOWS 8u
 #define PATCH_SPANS   128u
+
+/* Where try i of an instruction is, in bytes to be changed in the offset of the first one. The
+ * second, the last that is looked at for each access, is far from the first: the cells nearby are
+ * those of instructions nearby, and loads follow one another. */
+#define PATCH_TRY(i) (((i)&1u) << 11 | ((i) >> 1) << 4)
 
 /* The window that an instruction is in; both words 0: none yet. Once filled it stays. The library
  * may fill it before the launch, with PATCH_GUESS, for an instruction that is thought to be there:
@@ -108,8 +113,6 @@ struct patch_site {
     uint64_t head; /* first leaf << 32 | PATCH_CODE */
     uint64_t base; /* as in the window */
 };
-#define PATCH_OTHER_SITE(site)                                                                     \
-    ((struct patch_site *)((uintptr_t)(site) ^ sizeof(struct patch_site)))
 
 /* An instruction in a region: a span, or a window; for the report. */
 struct patch_entry {
@@ -187,7 +190,7 @@ PATCH_ASSERT(sizeof(struct patch_window) == 64, "layout");
 PATCH_ASSERT(sizeof(struct patch_pool) == 256, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, ring_mask) == 40, "copied by whole words from there on");
 PATCH_ASSERT(offsetof(struct patch_launch, windows) == 80, "layout");
-PATCH_ASSERT(offsetof(struct patch_launch, sites) == 768, "groups of cells in 256 bytes");
+PATCH_ASSERT(offsetof(struct patch_launch, sites) == 768, "layout");
 PATCH_ASSERT(offsetof(struct patch_launch, entries) == 768 + 4096, "layout");
 PATCH_ASSERT(sizeof(struct patch_launch) == 768 + 4096 + 8192 + 1024, "layout");
 

@@ -136,7 +136,7 @@ static void crowded(void **state)
     }
     assert_int_equal(filled, 2);
     assert_true(is_guessed(CODE, 0));
-    assert_true((uint32_t)site_of(CODE + 16)->head == ((CODE + away) | PATCH_GUESS));
+    assert_true((uint32_t)site_of(CODE ^ PATCH_TRY(1))->head == ((CODE + away) | PATCH_GUESS));
 }
 
 /* More instructions than there are sites: as many are known. */

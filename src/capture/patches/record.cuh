@@ -27,8 +27,9 @@ struct record_call {
     volatile uint64_t address;
     volatile uint32_t code, size;
     volatile uint32_t group;       /* lanes that wait for this one's base; 0: each has its own */
-    volatile uint32_t home, parts; /* of a cell: its offset in the record; what it is to hold */
+    volatile uint32_t home, parts; /* of a cell: its offset in the table; what it is to hold */
     volatile uint32_t leaf, none;  /* of a page: what stands for it where there is none */
+    volatile uint32_t table;       /* of a cell: the offset of its table in the record */
     volatile uint64_t key, base;   /* of what the cell is for; base 0: no window */
     volatile uint64_t cell;        /* where a page is named */
 };
@@ -39,14 +40,9 @@ struct record_room {
 };
 PATCH_ASSERT(sizeof(struct record_call) + 8 <= sizeof(struct record_room), "room");
 
-DEVICE uint32_t site_offset(uint32_t code)
+DEVICE uint32_t site_home(uint32_t code)
 {
-    return (uint32_t)offsetof(struct patch_launch, sites) + (code & (16 * PATCH_SITES - 16));
-}
-
-DEVICE void *in_record(struct patch_launch *launch, uint32_t offset)
-{
-    return (char *)launch + offset;
+    return code & (16 * PATCH_SITES - 16);
 }
 
 /* Whether the window of the site has the address. */
@@ -90,13 +86,14 @@ DEVICE uint64_t find_window(struct record_call *call)
     return 0;
 }
 
-/* The cell of the key, one of the sixteen around its home, set where there is none yet; NULL: no
- * room. `known`: what the level 1 cache has of the rest of it. */
+/* The cell of the key, one of sixteen by its home, set where there is none yet; NULL: no room.
+ * `known`: what the level 1 cache has of the rest of it. */
 DEVICE uint64_t *find_cell(const struct record_call *call, uint64_t *known)
 {
     ROLLED
-    for (uint32_t i = 0; i < 16 * PATCH_TRIES; i += 16) {
-        uint64_t *cell = (uint64_t *)in_record(call->launch, call->home ^ i);
+    for (uint32_t i = 0; i < PATCH_TRIES; i++) {
+        uint64_t *cell =
+            (uint64_t *)((char *)call->launch + call->table + (call->home ^ PATCH_TRY(i)));
         uint64_t seen;
         load_pair(cell, &seen, known);
         if (seen == 0) {
@@ -249,10 +246,9 @@ DEVICE uint64_t word_number(const struct record_call *call)
     return call->address >> (PATCH_WORD_SHIFT + PATCH_UNIT(call->size < 4));
 }
 
-DEVICE uint32_t entry_offset(uint32_t code, uint32_t span)
+DEVICE uint32_t entry_home(uint32_t code, uint32_t span)
 {
-    const uint32_t home = ((code >> 4) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES;
-    return (uint32_t)offsetof(struct patch_launch, entries) + 16 * home;
+    return ((code >> 4) + (code & 7) * 0x40u + span * 0x61u) % PATCH_ENTRIES * 16;
 }
 
 /* Adds parts that an old copy lacks. Where memory has all, a store loses none, and is one for all
@@ -270,10 +266,12 @@ DEVICE void add_parts(uint32_t *known, uint32_t parts)
 DEVICE void enter(struct record_call *call)
 {
     if (call->base) {
-        call->home = site_offset(call->code);
+        call->table = (uint32_t)offsetof(struct patch_launch, sites);
+        call->home = site_home(call->code);
     } else {
         const uint32_t span = call->leaf >> PATCH_SPAN_SHIFT;
-        call->home = entry_offset(call->code, span);
+        call->table = (uint32_t)offsetof(struct patch_launch, entries);
+        call->home = entry_home(call->code, span);
         call->key = (uint64_t)call->code << 32 | span;
     }
     uint64_t known;
@@ -287,12 +285,25 @@ DEVICE void enter(struct record_call *call)
     }
 }
 
-/* Whether a cell near the home of the instruction's site tells the base. */
-DEVICE bool find_site(const struct record_call *call, uint32_t away, uint64_t *base)
+/* Whether a cell of the instruction's site tells the base. A guess that fits is one no more. */
+DEVICE bool find_site(struct record_call *call, uint32_t away, uint64_t *base)
 {
     uint64_t head;
-    load_pair(in_record(call->launch, site_offset(call->code) ^ away), &head, base);
-    return site_fits(head, *base, PATCH_CODE_PC(call->code), call->address);
+    call->home = site_home(call->code) ^ away;
+    load_pair((char *)call->launch->sites + call->home, &head, base);
+    const bool fits = ((uint32_t)head | PATCH_GUESS) == (call->code | PATCH_GUESS) &&
+                      window_fits(head, *base, call->address);
+    if (fits && ((uint32_t)head & PATCH_GUESS)) {
+        store32((uint32_t *)((char *)call->launch->sites + call->home),
+                (uint32_t)head ^ PATCH_GUESS);
+    }
+    return fits;
+}
+
+/* The same of both that are looked at for each access. */
+DEVICE bool find_sites(struct record_call *call, uint64_t *base)
+{
+    return find_site(call, 0, base) || find_site(call, PATCH_TRY(1), base);
 }
 
 /* Whether the level 1 cache tells the base, of a page that the launch has claimed, and that the
@@ -305,7 +316,7 @@ DEVICE bool find_known(struct record_call *call, uint64_t *base)
     call->parts = PATCH_PARTS(leaf, (uint32_t)word % PATCH_PAGE_WORDS);
     const uint32_t tag = span_tag(leaf, call->code);
     uint64_t key, known;
-    load_pair(in_record(call->launch, entry_offset(call->code, tag >> 3)), &key, &known);
+    load_pair((char *)call->launch->entries + entry_home(call->code, tag >> 3), &key, &known);
     if (key != ((uint64_t)call->code << 32 | tag >> 3) || (call->parts & ~(uint32_t)known)) {
         return false;
     }
@@ -320,27 +331,9 @@ DEVICE bool find_known(struct record_call *call, uint64_t *base)
     return is_page(page) && page != PATCH_PAGE_SINK;
 }
 
-/* Whether the cell near the home of the site has a guess of the base. It is none any more then. */
-DEVICE bool take_guess(struct record_call *call, uint32_t away)
-{
-    uint64_t head, base;
-    call->home = site_offset(call->code) ^ away;
-    load_pair(in_record(call->launch, call->home), &head, &base);
-    const bool fits =
-        (uint32_t)head == (call->code | PATCH_GUESS) && window_fits(head, base, call->address);
-    if (fits) {
-        call->base = base;
-        store_pair(in_record(call->launch, call->home), head ^ PATCH_GUESS, base);
-    }
-    return fits;
-}
-
 /* The base of an address where neither does; find_known has been asked. */
 DEVICE uint64_t find_base(struct record_call *call)
 {
-    if (take_guess(call, 0) || take_guess(call, sizeof(struct patch_site))) {
-        return call->base;
-    }
     call->base = find_window(call);
     enter(call);
     if (call->base) {
@@ -424,7 +417,7 @@ DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t ad
                            uint32_t size)
 {
     uint64_t head, base;
-    load_pair(in_record(launch, site_offset((uint32_t)pc)), &head, &base);
+    load_pair((char *)launch->sites + site_home((uint32_t)pc), &head, &base);
     const bool fits = site_fits(head, base, (uint32_t)pc, address);
     if (fits) {
         set_bits(base, address, size);
@@ -443,7 +436,7 @@ DEVICE void record_elsewhere(struct patch_launch *launch, uint64_t pc, uint64_t 
     call->address = address;
     call->code = PATCH_CODE(pc, PATCH_KIND(access, size < 4));
     uint64_t base;
-    if (!find_site(call, sizeof(struct patch_site), &base) && !find_known(call, &base)) {
+    if (!find_sites(call, &base) && !find_known(call, &base)) {
         base = find_together(call);
     }
     set_bits(base, call->address, call->size);
@@ -476,8 +469,7 @@ DEVICE void record_bulk(struct patch_launch *launch, uint64_t pc, uint64_t addre
         if ((call->address ^ address) >> PATCH_BLOCK_BYTES(0)) {
             uint64_t base;
             call->address = address;
-            if (!find_site(call, 0, &base) && !find_site(call, sizeof(struct patch_site), &base) &&
-                !find_known(call, &base)) {
+            if (!find_sites(call, &base) && !find_known(call, &base)) {
                 base = find_base(call);
             }
             call->base = base;
