@@ -6,7 +6,8 @@
 # ssan_program_library(name OF target NAMES pattern LIBS words DESCRIPTION text)
 #   What programs link: one object of the target, streamsan-<name>.o, in which only these names are global, so that nothing
 #   of ours can meet a name of the program; as lib/libstreamsan-<name>.a with a file for pkg-config, built by the target
-#   ssan_<name>_installed. Builds with sanitizers or coverage have none: tests there link the target.
+#   ssan_<name>_installed. Builds with sanitizers have none: tests there link the target. With coverage the archive is that of
+#   the device's own build (src/vcuda), as ssan_<name>_uncounted: programs link no counters.
 # ssan_test(name SOURCES ... LINKS ... [LABELS ...])
 #   A test program with cmocka that sees all of src. Its name begins with the folder under test. Tests that take long have
 #   the property COST, about their seconds under a sanitizer, so that ctest begins with them.
@@ -76,12 +77,22 @@ function(ssan_library name)
 endfunction()
 
 function(ssan_program_library name)
-    if(SSAN_SANITIZE OR SSAN_COVERAGE)
+    if(SSAN_SANITIZE)
         return()
     endif()
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "OF;NAMES;LIBS;DESCRIPTION" "")
     set(object ${CMAKE_CURRENT_BINARY_DIR}/streamsan-${name}.o)
     set(archive ${CMAKE_BINARY_DIR}/lib/libstreamsan-${name}.a)
+    if(SSAN_COVERAGE)
+        # One at a time: they share a build folder.
+        set_property(GLOBAL PROPERTY JOB_POOLS ssan_inner=1)
+        add_custom_command(OUTPUT ${archive}
+            COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}/device --target ssan_${name}_installed
+            COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_BINARY_DIR}/device/lib/libstreamsan-${name}.a ${archive}
+            DEPENDS ${ARG_OF} ssan_device JOB_POOL ssan_inner VERBATIM)
+        add_custom_target(ssan_${name}_uncounted ALL DEPENDS ${archive})
+        return()
+    endif()
     add_custom_command(OUTPUT ${object} ${archive}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib
         COMMAND ${CMAKE_LINKER} -r -o ${object} --whole-archive $<TARGET_FILE:${ARG_OF}>
