@@ -1,5 +1,6 @@
-/* One flag decides who tells the end: a signal handler that exits while on_exit runs does not tell
- * it again. A forked child is a process of its own; one that shares memory (vfork) is not, and
+/* One thread tells the end: a signal handler that exits while it does does not tell it again, and
+ * other threads that end the process meanwhile wait for it, since the first to come through ends
+ * the process. A forked child is a process of its own; one that shares memory (vfork) is not, and
  * tells nothing. */
 #include "trace/leaving.h"
 
@@ -9,28 +10,59 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-static atomic_bool done = true;
+#define AT_ONCE   16 /* threads that call exit before one of them is in on_normal_exit */
+#define LOOK_NS   1000000
+#define LOOKS     30000 /* then what is told may wait for us, a host function say */
+#define NOBODY    0
+#define NOT_ASKED (-1) /* nobody is to tell */
+
+static _Atomic(pid_t) teller = NOT_ASKED; /* a thread */
+static atomic_bool told;
 static pid_t owner;
 static void (*tell)(int code);
 
+/* Another thread tells it. Polled: this may be a signal handler. */
+static bool is_being_told(void)
+{
+    const pid_t thread = atomic_load(&teller);
+    return thread > NOBODY && thread != gettid() && !atomic_load(&told);
+}
+
 static void end_process(int code)
 {
-    if (!atomic_load(&done) && getpid() == owner && !atomic_exchange(&done, true)) {
+    const struct timespec look = {0, LOOK_NS};
+    pid_t nobody = NOBODY;
+    if (getpid() != owner) {
+        return;
+    }
+    if (atomic_compare_exchange_strong(&teller, &nobody, gettid())) {
         tell(code);
+        atomic_store(&told, true);
+    }
+    for (int i = 0; i < LOOKS && is_being_told(); i++) {
+        nanosleep(&look, NULL);
     }
 }
 
+/* Stands several times with the C library, which gives each function to one of the threads that
+ * call exit, and ends the process for one that finds none left; who waits leaves another one
+ * behind. */
 static void on_normal_exit(int code, void *unused)
 {
+    if (getpid() == owner && is_being_told()) {
+        on_exit(on_normal_exit, NULL);
+    }
     end_process(code);
 }
 
 static void set_owner(void)
 {
     owner = getpid();
-    atomic_store(&done, false);
+    atomic_store(&told, false);
+    atomic_store(&teller, NOBODY);
 }
 
 typedef void leave_function(int);
@@ -56,7 +88,9 @@ void leaving_watch(void (*ended)(int code))
     look_up();
     set_owner();
     pthread_atfork(NULL, NULL, set_owner);
-    on_exit(on_normal_exit, NULL);
+    for (int i = 0; i < AT_ONCE; i++) {
+        on_exit(on_normal_exit, NULL);
+    }
 }
 
 _Noreturn void leaving_now(enum leaving which, int code)

@@ -1,7 +1,8 @@
 /* The normal end of the process, told once whichever way it goes.
  *
  * exit and return from main come through on_exit; the short ways out come through functions that a
- * producer exports in place of the C library's and that end in leaving_now. */
+ * producer exports in place of the C library's and that end in leaving_now. Threads that end the
+ * process at once wait for the one that tells it. */
 #ifndef SSAN_TRACE_LEAVING_H
 #define SSAN_TRACE_LEAVING_H
 

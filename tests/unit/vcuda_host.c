@@ -227,6 +227,47 @@ static void test_what_pends_is_observed_at_exit(void **state)
     }
 }
 
+static pthread_barrier_t all_there;
+
+static void *leave(void *how)
+{
+    pthread_barrier_wait(&all_there);
+    if (*(const char *)how == '_') {
+        _exit(3);
+    }
+    exit(3);
+}
+
+/* What pends takes longer than it takes the other threads to get through the C library's exit. */
+static int left_by_all(void *hows)
+{
+    pthread_t thread;
+    void *d;
+    OK(cudaMalloc(&d, 1 << 20));
+    for (int i = 0; i < 200; i++) {
+        OK(cudaMemsetAsync(d, i, 1 << 20, 0));
+    }
+    CHECK(pthread_barrier_init(&all_there, NULL, (unsigned)strlen(hows)) == 0);
+    for (const char *how = (const char *)hows + 1; *how; how++) {
+        CHECK(pthread_create(&thread, NULL, leave, (void *)how) == 0);
+    }
+    leave(hows);
+    return 1;
+}
+
+static void test_threads_that_all_end_the_process(void **state)
+{
+    static char *const hows[] = {"ee", "eeeeee", "__", "e_e_e_"};
+    for (size_t i = 0; i < 5 * sizeof hows / sizeof *hows; i++) {
+        struct trace trace;
+        assert_int_equal(device_run("lazy", left_by_all, hows[i % 4], &trace), 3);
+        assert_true(trace.whole);
+        assert_int_equal(trace_count(&trace, SSAN_EV_exit), 1);
+        assert_int_equal(trace_count(&trace, SSAN_EV_op_closed), 200);
+        trace_finish(&trace);
+    }
+}
+
 static int touch_device_memory(void *unused)
 {
     volatile char *d;
@@ -255,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_several_threads_submit),
         cmocka_unit_test(test_a_forked_child_has_no_device),
         cmocka_unit_test(test_what_pends_is_observed_at_exit),
+        cmocka_unit_test(test_threads_that_all_end_the_process),
         cmocka_unit_test(test_host_access_to_device_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
