@@ -138,16 +138,22 @@ static void tell_unrun(void)
     queue_targets_finish(&targets);
 }
 
-void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
+/* The first fault is the one. */
+static void tell_first(const struct op *op, cudaError_t error, const struct ptx_line *line,
+                       const char *text)
 {
-    if (device.sticky) {
-        return;
-    }
     device.sticky = error;
     tell_unrun();
     emit_fault(op->id, line ? site_line(line) : 0, (uint32_t)error, op->planned != 0, text);
     if (!emit_is_on()) {
         tell_fault(line, text); /* otherwise the report says it */
+    }
+}
+
+void device_fault(struct op *op, cudaError_t error, const struct ptx_line *line, const char *text)
+{
+    if (!device.sticky) {
+        tell_first(op, error, line, text);
     }
     emit_closed(op->id);
     queue_complete(op);

@@ -376,6 +376,7 @@ static void run_job(void)
     device.job = NULL;
     device.job_is_elsewhere = false;
     device.active_ns = device_now_ns();
+    device_cancel(); /* what this one held up, where the context has died meanwhile */
     pthread_cond_broadcast(&device.changed);
 }
 

@@ -34,16 +34,17 @@ static bool lock_for_a_while(void)
     return pthread_mutex_timedlock(&device.lock, &until) == 0;
 }
 
-/* Runs what can run of what pends; kernels that spin stay open. */
+/* Runs what can run of what pends; kernels that spin stay open. In a dead context what runs ends,
+ * and nothing begins. */
 static void run_rest(void)
 {
     int64_t deadline = device_now_ns() + INT64_C(20000000000);
     device.exiting = true;
-    while (device.started && !device.sticky && device_now_ns() < deadline) {
+    while (device.started && device_now_ns() < deadline) {
         struct op *op;
         if (device.job) {
             pthread_cond_wait(&device.changed, &device.lock);
-        } else if ((op = sched_oldest(false)) != NULL) {
+        } else if (!device.sticky && (op = sched_oldest(false)) != NULL) {
             sched_run(op);
         } else {
             break;

@@ -50,6 +50,13 @@ def sticky_errors():
         check(done.out == f"{place}: {name}, last {name}, then {name}\n", done.about())
 
 
+def while_a_kernel_runs():
+    """The context dies under a kernel: it and what waits for it end, whether the process is left at once or not."""
+    for way in ("leaves", "joins"):
+        done = failing("running", "cudaSetDevice=cudaErrorIllegalAddress", schedule="lazy", args=[way])
+        check(done.code == 3 and done.verdict == "clean" and done.report["run"]["open_operations"] == 0, done.about())
+
+
 def line_of(name, text):
     return next(n for n, line in enumerate((SOURCES / f"{name}.cu").read_text(encoding="utf-8").splitlines(), 1) if text in line)
 
@@ -153,7 +160,7 @@ def from_a_file():
 
 def main():
     tally = Tally("fail")
-    for function in (own_errors, sticky_errors, told, unchecked, counted_over_threads, did_not_happen, wrong_words, in_explore_and_witness, from_a_file):
+    for function in (own_errors, sticky_errors, while_a_kernel_runs, told, unchecked, counted_over_threads, did_not_happen, wrong_words, in_explore_and_witness, from_a_file):
         tally.case(function.__name__, function)
     return tally.finish(only_argument())
 
