@@ -167,6 +167,20 @@ static void follow_each_other(void *self, unsigned warp, unsigned lane)
     }
 }
 
+/* One number for all lanes, and one that the first lane of each warp writes. */
+static void read_together_write_alone(void *self, unsigned warp, unsigned lane)
+{
+    (void)self;
+    for (unsigned pass = 0; pass < 3; pass++) {
+        warp_call(pass);
+        if (pass % 2 == 0) {
+            load(PC, BASE);
+        } else if (lane == 0) {
+            record_access(&memory.launch, PC + 32, BASE + 4 * warp, 4, 1);
+        }
+    }
+}
+
 /* An instruction that is in more windows than it has places near its home. */
 static void change_windows(void *self, unsigned warp, unsigned lane)
 {
@@ -289,6 +303,26 @@ static void known_windows(void **state)
     assert_int_equal(warp_count(1, WARP_STORE), 2 * 4); /* the bits */
 }
 
+/* A number that all read costs no atomic once it is known; what a lane writes alone costs one, and
+ * no look. */
+static void alone_and_together(void **state)
+{
+    (void)state;
+    set_up();
+    set_windows();
+    memory.launch.windows[0].bases[PATCH_KIND(1, 0) - 1] =
+        memory.launch.windows[1].bases[PATCH_KIND(0, 0) - 1] + PATCH_PAGE_BYTES;
+    struct patch_site *site = &memory.launch.sites[PATCH_CODE_PLACE(PC + 32) % PATCH_SITES];
+    site->head = (BASE / LEAF) << 32 | PATCH_CODE(PC + 32, PATCH_KIND(1, 0));
+    site->base = memory.launch.windows[0].bases[PATCH_KIND(1, 0) - 1];
+    run(WARPS, read_together_write_alone, NULL);
+    assert_int_equal(warp_count(1, WARP_NEAR), WARPS); /* the site */
+    assert_int_equal(warp_count(1, WARP_LOAD), 0);
+    assert_int_equal(warp_count(1, WARP_ATOMIC), WARPS);
+    assert_int_equal(memory.pages[1][0], (1u << WARPS) - 1);
+    assert_int_equal(warp_count(2, WARP_ATOMIC), 0);
+}
+
 /* Neighbours do not take each other's places: whatever they look for is found at the second. */
 static void neighbours(void **state)
 {
@@ -383,6 +417,7 @@ int main(void)
         cmocka_unit_test(old_copies_are_replaced),
         cmocka_unit_test(full_entries_are_stored),
         cmocka_unit_test(known_windows),
+        cmocka_unit_test(alone_and_together),
         cmocka_unit_test(neighbours),
         cmocka_unit_test(right_guess),
         cmocka_unit_test(wrong_guess),

@@ -21,8 +21,8 @@ PATCH PATCH_FUNCTION(ssan_patch_access)(void *user, uint64_t pc, void *address, 
                         const void *data)
 {
     struct patch_launch *launch = (struct patch_launch *)user;
-    if (user && !record_by_site(launch, pc, (uint64_t)(uintptr_t)address, size)) {
-        asm volatile("" : "+r"(flags)); /* what it says is of no interest before */
+    if (user && !record_by_site(launch, pc, (uint64_t)(uintptr_t)address, size, flags & FLAG_WRITE)) {
+        asm volatile("" : "+r"(flags)); /* the rest of it is of no interest before */
         if (!(flags & FLAG_PREFETCH)) {
             const uint32_t access =
                 flags & FLAG_WRITE ? (data ? 1u : 2u) : (flags & FLAG_SYSTEM ? 2u : 0u);

@@ -367,10 +367,12 @@ DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
 /* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages
  * they are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of
  * all bits loses none. A word that all have in common is looked at first: where thousands of warps
- * read one number, each atomic would wait for the one before. Words that lie apart are far more
- * than a kernel's other accesses leave room for in the level 2 cache: one access in 32 has its line
- * of words kept there. */
-DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
+ * read one number, each atomic would wait for the one before. Not so by a lane that writes alone,
+ * what its block or row has come to: that bit is new, those of all blocks lie in one line, and
+ * looks at it would hold up the atomics of the others. Words that lie apart are far more than a
+ * kernel's other accesses leave room for in the level 2 cache: one access in 32 has its line of
+ * words kept there. */
+DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool is_write)
 {
     const uint32_t unit = PATCH_UNIT(size < 4);
     const uint32_t count = size >> unit;
@@ -397,6 +399,10 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
             return;
         }
     }
+    if (is_write && (mask & (mask - 1)) == 0) {
+        or32(word, bits);
+        return;
+    }
     if (warp_all_equal(mask, at)) {
         bits &= ~load_near32(word);
         if (bits != 0) {
@@ -414,13 +420,13 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size)
 /* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16, 32) each, aligned to it. False:
  * the instruction's site does not tell where, nothing is recorded. */
 DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t address,
-                           uint32_t size)
+                           uint32_t size, bool is_write)
 {
     uint64_t head, base;
     load_pair((char *)launch->sites + site_home((uint32_t)pc), &head, &base);
     const bool fits = site_fits(head, base, (uint32_t)pc, address);
     if (fits) {
-        set_bits(base, address, size);
+        set_bits(base, address, size, is_write);
     }
     return fits;
 }
@@ -439,13 +445,13 @@ DEVICE void record_elsewhere(struct patch_launch *launch, uint64_t pc, uint64_t 
     if (!find_sites(call, &base) && !find_known(call, &base)) {
         base = find_together(call);
     }
-    set_bits(base, call->address, call->size);
+    set_bits(base, call->address, call->size, PATCH_KIND_ACCESS(PATCH_CODE_KIND(call->code)) == 1);
 }
 
 DEVICE void record_access(struct patch_launch *launch, uint64_t pc, uint64_t address, uint32_t size,
                           uint32_t access)
 {
-    if (!record_by_site(launch, pc, address, size)) {
+    if (!record_by_site(launch, pc, address, size, access == 1)) {
         record_elsewhere(launch, pc, address, size, access);
     }
 }
