@@ -1,6 +1,8 @@
-/* Building byte sets: adding, sealing, clipping, rounding. Meeting and subtracting are in
- * bytes_meet.c. */
+/* Building byte sets: adding and sealing. Sets that are made of others are in bytes_meet.c
+ * (meeting, subtracting) and bytes_clip.c (clipping, rounding). */
 #include "core/bytes.h"
+
+#include "core/leaf_bits.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -104,36 +106,6 @@ bool bytes_add_run_slow(struct bytes *set, uint64_t address, uint64_t length, ui
                                     .width = width});
 }
 
-/* The first run of set bits at or behind `from`; false when there is none. */
-static bool next_bits(const uint64_t *bits, uint32_t from, uint32_t *begin, uint32_t *end)
-{
-    uint32_t at = from;
-    while (at < LEAF_BYTES) {
-        uint64_t word = bits[at / 64] >> (at % 64);
-        if (word) {
-            at += (uint32_t)__builtin_ctzll(word);
-            break;
-        }
-        at = (at / 64 + 1) * 64;
-    }
-    if (at >= LEAF_BYTES) {
-        return false;
-    }
-    *begin = at;
-    while (at < LEAF_BYTES) {
-        uint64_t word = ~bits[at / 64] >> (at % 64);
-        uint32_t left = 64 - at % 64;
-        uint32_t ones = word ? (uint32_t)__builtin_ctzll(word) : left;
-        ones = ones < left ? ones : left;
-        at += ones;
-        if (ones < left) {
-            break;
-        }
-    }
-    *end = at;
-    return true;
-}
-
 static uint64_t *copy_bits(const uint64_t *bits)
 {
     uint64_t *copy = mem_alloc(LEAF_BYTES / 8);
@@ -143,21 +115,12 @@ static uint64_t *copy_bits(const uint64_t *bits)
     return copy;
 }
 
-static uint32_t count_bits(const uint64_t *bits)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < LEAF_WORDS; i++) {
-        count += (uint32_t)__builtin_popcountll(bits[i]);
-    }
-    return count;
-}
-
 static bool push_leaf(struct bytes *set, uint64_t address, uint64_t *take_bits, uint32_t site,
                       uint32_t width)
 {
     struct piece leaf = {.begin = address,
                          .bits = take_bits,
-                         .count = count_bits(take_bits),
+                         .count = leaf_count(take_bits),
                          .site = bytes_site(site),
                          .width = bytes_width(width)};
     if (!push(set, leaf)) {
@@ -167,27 +130,15 @@ static bool push_leaf(struct bytes *set, uint64_t address, uint64_t *take_bits, 
     return true;
 }
 
-/* Whether a leaf has more than `most` runs of set bits; looks no further than that. */
-static bool has_runs_above(const uint64_t *bits, uint32_t most)
-{
-    uint64_t before = 0;
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < LEAF_WORDS && runs <= most; i++) {
-        runs += (uint32_t)__builtin_popcountll(bits[i] & ~(bits[i] << 1 | before));
-        before = bits[i] >> 63;
-    }
-    return runs > most;
-}
-
 bool bytes_add_leaf(struct bytes *set, uint64_t address, const uint64_t *bits, uint32_t site,
                     uint32_t width)
 {
     uint32_t begin = 0, end = 0;
-    if (has_runs_above(bits, SPARSE_LEAF_RUNS)) {
+    if (leaf_has_runs_above(bits, SPARSE_LEAF_RUNS)) {
         uint64_t *copy = copy_bits(bits);
         return copy && push_leaf(set, address, copy, site, width);
     }
-    for (uint32_t at = 0; next_bits(bits, at, &begin, &end); at = end) {
+    for (uint32_t at = 0; leaf_next(bits, at, &begin, &end); at = end) {
         if (!bytes_add_run(set, address + begin, end - begin, 0, 1, site, width)) {
             return false;
         }
@@ -249,7 +200,7 @@ static void coalesce(struct bytes *set)
                 for (uint32_t w = 0; w < LEAF_WORDS; w++) {
                     before->bits[w] |= piece->bits[w];
                 }
-                before->count = count_bits(before->bits);
+                before->count = leaf_count(before->bits);
                 mem_free(piece->bits);
                 joined = true;
             } else if (piece->length > 0 && piece->count == 1 &&
@@ -269,16 +220,6 @@ static void coalesce(struct bytes *set)
         }
     }
     set->count = (uint32_t)kept;
-}
-
-static void mark_bits(uint64_t *bits, uint64_t begin, uint64_t end)
-{
-    for (uint64_t at = begin; at < end;) {
-        uint64_t left = 64 - at % 64, length = end - at < left ? end - at : left;
-        uint64_t mask = length == 64 ? UINT64_MAX : ((UINT64_C(1) << length) - 1) << (at % 64);
-        bits[at / 64] |= mask;
-        at += length;
-    }
 }
 
 /* How many pieces from `from` on are dense, of one line and inside one leaf. */
@@ -322,12 +263,12 @@ static bool pack(struct bytes *set)
         struct piece leaf = bytes_pieces(set)[i];
         leaf.begin = leaf.begin / LEAF_BYTES * LEAF_BYTES;
         for (size_t k = i; k < i + many; k++) {
-            mark_bits(bits, bytes_pieces(set)[k].begin - leaf.begin,
+            leaf_mark(bits, bytes_pieces(set)[k].begin - leaf.begin,
                       piece_end(&bytes_pieces(set)[k]) - leaf.begin);
         }
         leaf.length = 0;
         leaf.bits = bits;
-        leaf.count = count_bits(bits);
+        leaf.count = leaf_count(bits);
         bytes_pieces(set)[kept++] = leaf;
         set->owns = true;
         i += many;
@@ -381,141 +322,6 @@ bool bytes_seal_slow(struct bytes *set)
     shrink(set);
     measure(set);
     return fine;
-}
-
-/* Adds the pieces of a strided run that lie inside [begin, end), cut at its borders. */
-static bool clip_strided(const struct piece *piece, uint64_t begin, uint64_t end,
-                         struct bytes *into)
-{
-    uint64_t first = begin > piece->begin ? (begin - piece->begin) / piece->stride : 0;
-    uint64_t last = (end - 1 - piece->begin) / piece->stride;
-    last = last < piece->count - 1 ? last : piece->count - 1;
-    for (int side = 0; side < 2 && first <= last; side++) { /* cut pieces at both borders */
-        uint64_t at = piece->begin + (side == 0 ? first : last) * piece->stride;
-        uint64_t from = at > begin ? at : begin;
-        uint64_t to = at + piece->length < end ? at + piece->length : end;
-        if (from == at && to == at + piece->length) {
-            continue;
-        }
-        if (from < to && !bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width)) {
-            return false;
-        }
-        if (side == 0) {
-            first++;
-        } else if (last == 0) {
-            return true;
-        } else {
-            last--;
-        }
-    }
-    return first > last ||
-           bytes_add_run(into, piece->begin + first * piece->stride, piece->length, piece->stride,
-                         last - first + 1, piece->site, piece->width);
-}
-
-static bool clip_leaf(const struct piece *piece, uint64_t begin, uint64_t end, struct bytes *into)
-{
-    uint64_t bits[LEAF_WORDS] = {0};
-    uint64_t from = begin > piece->begin ? begin - piece->begin : 0;
-    uint64_t to = end - piece->begin < LEAF_BYTES ? end - piece->begin : LEAF_BYTES;
-    mark_bits(bits, from, to);
-    for (uint32_t w = 0; w < LEAF_WORDS; w++) {
-        bits[w] &= piece->bits[w];
-    }
-    return bytes_add_leaf(into, piece->begin, bits, piece->site, piece->width);
-}
-
-static bool clip_scatter(const struct piece *piece, uint64_t begin, uint64_t end,
-                         struct bytes *into)
-{
-    for (uint32_t i = scatter_find(piece, begin); i < piece->count; i++) {
-        struct piece run = scatter_run(piece, i);
-        uint64_t from = run.begin > begin ? run.begin : begin;
-        uint64_t to = piece_end(&run) < end ? piece_end(&run) : end;
-        if (run.begin >= end) {
-            break;
-        }
-        if (!bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool bytes_clip(const struct bytes *set, uint64_t begin, uint64_t end, struct bytes *into)
-{
-    for (size_t i = bytes_first_near(set, begin);
-         i < set->count && bytes_pieces(set)[i].begin < end; i++) {
-        const struct piece *piece = &bytes_pieces(set)[i];
-        if (piece_end(piece) <= begin) {
-            continue;
-        }
-        bool fine = true;
-        if (piece->length == 0) {
-            fine = clip_leaf(piece, begin, end, into);
-        } else if (piece->scatter) {
-            fine = clip_scatter(piece, begin, end, into);
-        } else if (piece->count > 1) {
-            fine = clip_strided(piece, begin, end, into);
-        } else {
-            uint64_t from = piece->begin > begin ? piece->begin : begin;
-            uint64_t to = piece_end(piece) < end ? piece_end(piece) : end;
-            fine = bytes_add_run(into, from, to - from, 0, 1, piece->site, piece->width);
-        }
-        if (!fine) {
-            return false;
-        }
-    }
-    return bytes_seal(into);
-}
-
-static bool round_piece(const struct piece *piece, uint64_t unit, struct bytes *into)
-{
-    uint64_t down = ~(unit - 1);
-    for (uint32_t i = 0; piece->scatter && i < piece->count; i++) {
-        struct piece run = scatter_run(piece, i);
-        if (!round_piece(&run, unit, into)) {
-            return false;
-        }
-    }
-    if (piece->scatter) {
-        return true;
-    }
-    if (piece->length > 0 && (piece->count == 1 || piece->stride <= 2 * unit)) {
-        uint64_t begin = piece->begin & down, end = (piece_end(piece) + unit - 1) & down;
-        return bytes_add_run(into, begin, end - begin, 0, 1, 0, 0);
-    }
-    if (piece->length > 0) { /* a wide stride is one piece already: rounding would only grow it */
-        return bytes_add_run(into, piece->begin, piece->length, piece->stride, piece->count, 0, 0);
-    }
-    uint32_t begin = 0, end = 0;
-    for (uint32_t at = 0; next_bits(piece->bits, at, &begin, &end); at = end) {
-        uint64_t from = (piece->begin + begin) & down, to = (piece->begin + end + unit - 1) & down;
-        if (!bytes_add_run(into, from, to - from, 0, 1, 0, 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool bytes_round(struct bytes *set, uint64_t unit)
-{
-    struct bytes rounded = {0};
-    for (size_t i = 0; i < set->count; i++) {
-        /* sealing as we go keeps the intermediate set small */
-        if (!round_piece(&bytes_pieces(set)[i], unit, &rounded) ||
-            (rounded.count > BYTES_SEAL_FROM && !bytes_seal(&rounded))) {
-            bytes_finish(&rounded);
-            return false;
-        }
-    }
-    if (!bytes_seal(&rounded)) {
-        bytes_finish(&rounded);
-        return false;
-    }
-    bytes_finish(set);
-    *set = rounded;
-    return true;
 }
 
 uint64_t bytes_held_slow(const struct bytes *set)

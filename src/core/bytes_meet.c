@@ -4,6 +4,8 @@
  * only their common stretches. */
 #include "core/bytes.h"
 
+#include "core/leaf_bits.h"
+
 #include "base/mem.h"
 
 #include <string.h>
@@ -67,15 +69,6 @@ static bool phases_apart(const struct piece *a, const struct piece *b)
     return phase >= a->length && phase + b->length <= a->stride;
 }
 
-static void mark(uint64_t *bits, uint64_t begin, uint64_t end)
-{
-    for (uint64_t at = begin; at < end;) {
-        uint64_t left = 64 - at % 64, length = end - at < left ? end - at : left;
-        bits[at / 64] |= length == 64 ? UINT64_MAX : ((UINT64_C(1) << length) - 1) << (at % 64);
-        at += length;
-    }
-}
-
 /* The bytes of `piece` inside the leaf at `leaf`, as bits. */
 static void leaf_bits(const struct piece *piece, uint64_t leaf, uint64_t *bits)
 {
@@ -95,7 +88,7 @@ static void leaf_bits(const struct piece *piece, uint64_t leaf, uint64_t *bits)
             break;
         }
         uint64_t to = piece_end(&run) - leaf;
-        mark(bits, run.begin > leaf ? run.begin - leaf : 0, to < LEAF_BYTES ? to : LEAF_BYTES);
+        leaf_mark(bits, run.begin > leaf ? run.begin - leaf : 0, to < LEAF_BYTES ? to : LEAF_BYTES);
     }
     if (piece->scatter) {
         return;
@@ -107,7 +100,7 @@ static void leaf_bits(const struct piece *piece, uint64_t leaf, uint64_t *bits)
         }
         from = from > leaf ? from - leaf : 0;
         to = to < leaf + LEAF_BYTES ? to - leaf : LEAF_BYTES;
-        mark(bits, from, to);
+        leaf_mark(bits, from, to);
     }
 }
 
