@@ -144,9 +144,10 @@ static enum ssan_status add_line(struct strbuf *text, const char *folder, const 
     if (!entry->plain || !is_writable_name(entry->path)) {
         struct strbuf name = {0};
         strbuf_add_printable(&name, entry->path, strlen(entry->path), 200);
-        const enum ssan_status status = ssan_fail(
-            err, SSAN_FORMAT, 0, "%.200s is no plain file, or its name has control characters",
-            strbuf_text(&name));
+        const enum ssan_status status =
+            ssan_fail(err, SSAN_FORMAT, 0,
+                      "%.200s is no plain file, or its name has control characters or a backslash",
+                      strbuf_text(&name));
         strbuf_finish(&name);
         return status;
     }

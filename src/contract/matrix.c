@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <string.h>
 
 #define OWN_AXES    4 /* size, slots, device, schedule */
@@ -90,13 +91,17 @@ bool matrix_axes_of(struct matrix *matrix, const struct spec_contract *contract,
            (!fault || has_own || !is_for_virtual(fault) || leave_gpus(matrix));
 }
 
+static bool is_gpu(const struct matrix *matrix, const unsigned *row)
+{
+    const size_t at = matrix->axes.count - 2; /* device; behind it schedule */
+    return strcmp(matrix->axes.items[at].values[row[at]], "gpu") == 0;
+}
+
 /* The row with the schedule of a GPU's made the first. */
 static void settle_schedule(const struct matrix *matrix, unsigned *row)
 {
-    const size_t last = matrix->axes.count - 1; /* schedule; in front of it device */
-    const struct axis *device = &matrix->axes.items[last - 1];
-    if (strcmp(device->values[row[last - 1]], "gpu") == 0) {
-        row[last] = 0;
+    if (is_gpu(matrix, row)) {
+        row[matrix->axes.count - 1] = 0;
     }
 }
 
@@ -111,14 +116,9 @@ static bool has_row(const struct matrix *matrix, const unsigned *row)
     return false;
 }
 
-/* Adds a row unless it is there. */
-static bool add_row(struct matrix *matrix, unsigned *row, bool may_be_there)
+static bool push_row(struct matrix *matrix, const unsigned *row)
 {
     const size_t axes = matrix->axes.count;
-    settle_schedule(matrix, row);
-    if (may_be_there && has_row(matrix, row)) {
-        return true;
-    }
     if (!VEC_RESERVE(&matrix->places, (matrix->rows + 1) * axes)) {
         return false;
     }
@@ -128,15 +128,21 @@ static bool add_row(struct matrix *matrix, unsigned *row, bool may_be_there)
     return true;
 }
 
+/* Adds a row unless it is there: one of a GPU may be, as its schedule is settled. */
+static bool add_row(struct matrix *matrix, unsigned *row)
+{
+    const bool may_be_there =
+        is_gpu(matrix, row) && matrix->axes.items[matrix->axes.count - 1].count > 1;
+    settle_schedule(matrix, row);
+    return (may_be_there && has_row(matrix, row)) || push_row(matrix, row);
+}
+
 static bool fill_product(struct matrix *matrix, unsigned *row)
 {
     const size_t axes = matrix->axes.count;
     for (;;) {
-        unsigned copy[AXES_MOST];
-        memcpy(copy, row, axes * sizeof *row);
-        settle_schedule(matrix, copy);
         /* Rows of a GPU beside the one with the first schedule are the same ones again. */
-        if (memcmp(copy, row, axes * sizeof *row) == 0 && !add_row(matrix, copy, false)) {
+        if ((!is_gpu(matrix, row) || row[axes - 1] == 0) && !push_row(matrix, row)) {
             return false;
         }
         size_t at = axes;
@@ -206,7 +212,7 @@ static bool fill_from_pair(struct matrix *matrix, const struct pairs *pairs, siz
         }
     }
     cover(pairs, row);
-    return add_row(matrix, row, true);
+    return add_row(matrix, row);
 }
 
 static bool fill_pairs(struct matrix *matrix, const struct pairs *pairs)
@@ -244,19 +250,27 @@ static bool fill_pairwise(struct matrix *matrix)
 enum ssan_status matrix_fill(struct matrix *matrix, enum spec_mode mode, struct ssan_error *err)
 {
     unsigned row[AXES_MOST] = {0};
-    double rows = 1, values = 0;
+    double rows = 1, values = 0, longest = 1, second = 1;
     if (matrix->axes.count > AXES_MOST) {
         return ssan_fail(err, SSAN_FORMAT, 0, "more than %d parameters", AXES_MOST - OWN_AXES);
     }
     for (size_t i = 0; i < matrix->axes.count; i++) {
-        rows *= matrix->axes.items[i].count;
-        values += matrix->axes.items[i].count;
+        const double count = matrix->axes.items[i].count;
+        rows *= count;
+        values += count;
+        second = fmin(longest, fmax(second, count));
+        longest = fmax(longest, count);
     }
     if (mode == SPEC_FULL && rows > MATRIX_ROWS_MOST) {
         return ssan_fail(err, SSAN_FORMAT, 0,
                          "the full product has %.0f configurations, more than %d; 'mode: pairwise' "
                          "takes few of them",
                          rows, MATRIX_ROWS_MOST);
+    }
+    if (mode == SPEC_PAIRWISE && longest * second > MATRIX_ROWS_MOST) {
+        return ssan_fail(err, SSAN_FORMAT, 0,
+                         "two of the lists have %.0f pairs of values, more than %d",
+                         longest * second, MATRIX_ROWS_MOST);
     }
     if (values > VALUES_MOST) {
         return ssan_fail(err, SSAN_FORMAT, 0, "more than %d values over all parameters",

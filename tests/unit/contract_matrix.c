@@ -11,6 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AXES_MOST   7
 #define VALUES_MOST 8
@@ -175,6 +176,31 @@ static void replaced(void **state)
     matrix_finish(&matrix);
 }
 
+/* More pairs than there may be rows are refused before they are looked for; fewer take no time. */
+static void many_values(void **state)
+{
+    static char *many[1000];
+    struct spec_over over = {.sizes = {many, 1000}, .slots = {many, 1000}};
+    struct ssan_error err = {0};
+    struct matrix matrix;
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        many[i] = words[0];
+    }
+    alarm(30); /* looking each row up among all took a minute for 310 */
+    assert_true(matrix_axes(&matrix, &over, NULL, NULL));
+    assert_int_equal(matrix_fill(&matrix, SPEC_PAIRWISE, &err), SSAN_FORMAT);
+    assert_string_equal(err.text,
+                        "two of the lists have 1000000 pairs of values, more than 100000");
+    matrix_finish(&matrix);
+    over.sizes.count = over.slots.count = 316;
+    assert_true(matrix_axes(&matrix, &over, NULL, NULL));
+    assert_int_equal(matrix_fill(&matrix, SPEC_PAIRWISE, &err), SSAN_OK);
+    assert_int_equal(matrix.rows, 316 * 316);
+    matrix_finish(&matrix);
+    alarm(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test(product),
         cmocka_unit_test(gpu_has_no_schedules),
         cmocka_unit_test(replaced),
+        cmocka_unit_test(many_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
