@@ -1,6 +1,7 @@
-foreach(name bytes clock engine rules)
+foreach(name bytes clock engine limits)
     ssan_test(core_${name} SOURCES core_${name}.c LINKS ssan_core)
 endforeach()
+ssan_test(core_rules SOURCES core_rules.c core_rules_order.c core_rules_memory.c LINKS ssan_core)
 if(TARGET ssan_test_support)
     ssan_test(core_damage SOURCES core_damage.c LINKS ssan_test_support ssan_core)
 endif()
