@@ -228,15 +228,16 @@ static void open_session(const char *directory)
 /* While the driver still answers; the trace stays open for what destructors do. */
 static void on_early_exit(int code, void *unused)
 {
-    static atomic_bool done;
+    static struct leaving_task task; /* behind it another thread may end the trace */
     const struct thread *thread = calls_thread();
-    if (atomic_load(&session.listens) && emit_is_on() && !atomic_exchange(&done, true)) {
+    if (atomic_load(&session.listens) && emit_is_on() && leaving_begin(&task)) {
         gate_exit(writer_sink(session.writer));
         /* A signal handler that ends the process inside of a call, or a host function: the driver
          * and we may hold locks. What is not drained stays open, so the run is incomplete. */
         if (thread->depth == 0 && thread->callback == 0) {
             observe_exit();
         }
+        leaving_done(&task);
     }
 }
 

@@ -6,8 +6,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,35 +13,42 @@
 
 #define AT_ONCE   16 /* threads that call exit before one of them is in on_normal_exit */
 #define LOOK_NS   1000000
-#define LOOKS     30000 /* then what is told may wait for us, a host function say */
-#define NOBODY    0
-#define NOT_ASKED (-1) /* nobody is to tell */
+#define LOOKS     30000
+#define NOT_ASKED (-1) /* in the place of a thread: nobody is to tell */
 
-static _Atomic(pid_t) teller = NOT_ASKED; /* a thread */
-static atomic_bool told;
+static struct leaving_task telling = {.thread = NOT_ASKED};
 static pid_t owner;
 static void (*tell)(int code);
 
-/* Another thread tells it. Polled: this may be a signal handler. */
-static bool is_being_told(void)
+static bool is_with_another(struct leaving_task *task)
 {
-    const pid_t thread = atomic_load(&teller);
-    return thread > NOBODY && thread != gettid() && !atomic_load(&told);
+    const int thread = atomic_load(&task->thread);
+    return thread > 0 && thread != gettid() && !atomic_load(&task->done);
+}
+
+bool leaving_begin(struct leaving_task *task)
+{
+    const struct timespec look = {0, LOOK_NS};
+    int nobody = 0;
+    if (atomic_compare_exchange_strong(&task->thread, &nobody, gettid())) {
+        return true;
+    }
+    for (int i = 0; i < LOOKS && is_with_another(task); i++) {
+        nanosleep(&look, NULL); /* polled: no lock may be taken in a signal handler */
+    }
+    return false;
+}
+
+void leaving_done(struct leaving_task *task)
+{
+    atomic_store(&task->done, true);
 }
 
 static void end_process(int code)
 {
-    const struct timespec look = {0, LOOK_NS};
-    pid_t nobody = NOBODY;
-    if (getpid() != owner) {
-        return;
-    }
-    if (atomic_compare_exchange_strong(&teller, &nobody, gettid())) {
+    if (getpid() == owner && leaving_begin(&telling)) {
         tell(code);
-        atomic_store(&told, true);
-    }
-    for (int i = 0; i < LOOKS && is_being_told(); i++) {
-        nanosleep(&look, NULL);
+        leaving_done(&telling);
     }
 }
 
@@ -52,7 +57,7 @@ static void end_process(int code)
  * behind. */
 static void on_normal_exit(int code, void *unused)
 {
-    if (getpid() == owner && is_being_told()) {
+    if (getpid() == owner && is_with_another(&telling)) {
         on_exit(on_normal_exit, NULL);
     }
     end_process(code);
@@ -61,8 +66,8 @@ static void on_normal_exit(int code, void *unused)
 static void set_owner(void)
 {
     owner = getpid();
-    atomic_store(&told, false);
-    atomic_store(&teller, NOBODY);
+    atomic_store(&telling.done, false);
+    atomic_store(&telling.thread, 0);
 }
 
 typedef void leave_function(int);

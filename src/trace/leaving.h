@@ -6,6 +6,21 @@
 #ifndef SSAN_TRACE_LEAVING_H
 #define SSAN_TRACE_LEAVING_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* What one thread does, once, while the process ends. Zeroed is not begun. */
+struct leaving_task {
+    atomic_int thread; /* which one does it */
+    atomic_bool done;
+};
+
+/* True for the first, who does it and then says leaving_done; others wait for that, but not in its
+ * own thread, and no longer than 30 s: what is done may wait for the caller. In a signal handler,
+ * too. */
+bool leaving_begin(struct leaving_task *task);
+void leaving_done(struct leaving_task *task);
+
 /* `ended` is called once, with the exit code, in the process that called this last or in a child
  * that it forked since. Registered first, it runs last. */
 void leaving_watch(void (*ended)(int code));

@@ -29,9 +29,9 @@ MORE_OPTIONS = {"window": ("--window", "profiler"), "held": ("--gate", "s1.1:s2.
                 "held_for_nothing": ("--gate", "s1.1:s2.2"), "held_by_function": ("--gate", "s1.1:s2.1"),
                 "ended_streams": ("--device-memory", "4M"), "begun_captures": ("--device-memory", "4M")}
 # Their traces differ from run to run: only the verdict is compared, and what each case asks for below.
-UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches", "ended_streams", "begun_captures"}
+UNORDERED = {"many_threads", "forked_before", "executed", "no_operation", "many_launches", "ended_streams", "begun_captures", "ended_by_all"}
 # Those of program/exact.c, with device patches; what these tell may come at any time.
-EXACT = {"window", "accesses", "large", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed", "ended_streams", "begun_captures", "held_by_function", "dependent"}
+EXACT = {"window", "accesses", "large", "disjoint", "overlapping", "atomics", "unseen", "many_launches", "unfinished", "held_observed", "ended_streams", "begun_captures", "held_by_function", "dependent", "ended_by_all"}
 SIGNALLED = {"killed": -9, "signalled": -15}
 
 

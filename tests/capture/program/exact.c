@@ -1,6 +1,8 @@
 /* What kernels access, by the device patches: the bytes, when they are known, what they prove. */
 #include "capture/program/program.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static char *device, *second;
@@ -117,6 +119,34 @@ int scenario_unfinished(void)
     launch(&kernel_scale, device, NULL, stream);
     forbid_malloc();
     _exit(0);
+}
+
+static pthread_barrier_t all_there;
+
+static void *leave(void *at_once)
+{
+    pthread_barrier_wait(&all_there);
+    if (at_once) {
+        _exit(2);
+    }
+    exit(2);
+}
+
+/* Threads that all end the process, while one of them asks for what has run. */
+int scenario_ended_by_all(void)
+{
+    pthread_t thread;
+    begin();
+    for (int i = 0; i < 50; i++) {
+        launch_large(&kernel_scale, device, NULL, stream);
+    }
+    cudaStreamSynchronize(stream);
+    pthread_barrier_init(&all_there, NULL, 6);
+    for (int i = 0; i < 5; i++) {
+        pthread_create(&thread, NULL, leave, i % 2 ? device : NULL);
+    }
+    leave(NULL);
+    return 0;
 }
 
 /* A kernel that is to be held until one of another stream is done (`--gate s1.1:s2.1`). */
