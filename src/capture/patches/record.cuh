@@ -45,8 +45,9 @@ DEVICE uint32_t site_home(uint32_t code)
     return code & (16 * PATCH_SITES - 16);
 }
 
-/* Whether the window of the site has the address. */
-DEVICE bool window_fits(uint64_t head, uint64_t base, uint64_t address)
+/* Whether the window of the site has the address; 0 or 1, for an `&`, which is cheaper than a
+ * branch. */
+DEVICE uint32_t window_fits(uint64_t head, uint64_t base, uint64_t address)
 {
     const uint32_t number = (uint32_t)(address >> PATCH_WINDOW_SHIFT);
     return number - (uint32_t)(head >> 32) < (uint32_t)(base >> 48);
@@ -56,7 +57,7 @@ DEVICE bool window_fits(uint64_t head, uint64_t base, uint64_t address)
  * one kind only. */
 DEVICE bool site_fits(uint64_t head, uint64_t base, uint32_t pc, uint64_t address)
 {
-    return PATCH_CODE_PC((uint32_t)head) == pc && window_fits(head, base, address);
+    return (PATCH_CODE_PC((uint32_t)head) == pc) & window_fits(head, base, address);
 }
 
 DEVICE struct patch_flags *flags_of(const struct record_call *call)
@@ -291,19 +292,13 @@ DEVICE bool find_site(struct record_call *call, uint32_t away, uint64_t *base)
     uint64_t head;
     call->home = site_home(call->code) ^ away;
     load_pair((char *)call->launch->sites + call->home, &head, base);
-    const bool fits = ((uint32_t)head | PATCH_GUESS) == (call->code | PATCH_GUESS) &&
+    const bool fits = (((uint32_t)head | PATCH_GUESS) == (call->code | PATCH_GUESS)) &
                       window_fits(head, *base, call->address);
     if (fits && ((uint32_t)head & PATCH_GUESS)) {
         store32((uint32_t *)((char *)call->launch->sites + call->home),
                 (uint32_t)head ^ PATCH_GUESS);
     }
     return fits;
-}
-
-/* The same of both that are looked at for each access. */
-DEVICE bool find_sites(struct record_call *call, uint64_t *base)
-{
-    return find_site(call, 0, base) || find_site(call, PATCH_TRY(1), base);
 }
 
 /* Whether the level 1 cache tells the base, of a page that the launch has claimed, and that the
@@ -398,8 +393,7 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool is_wri
             }
             return;
         }
-    }
-    if (is_write && (mask & (mask - 1)) == 0) {
+    } else if (is_write && (mask & (mask - 1)) == 0) {
         or32(word, bits);
         return;
     }
@@ -442,7 +436,9 @@ DEVICE void record_elsewhere(struct patch_launch *launch, uint64_t pc, uint64_t 
     call->address = address;
     call->code = PATCH_CODE(pc, PATCH_KIND(access, size < 4));
     uint64_t base;
-    if (!find_sites(call, &base) && !find_known(call, &base)) {
+    /* The first place has no more than a guess. */
+    if (!find_site(call, PATCH_TRY(1), &base) && !find_site(call, 0, &base) &&
+        !find_known(call, &base)) {
         base = find_together(call);
     }
     set_bits(base, call->address, call->size, PATCH_KIND_ACCESS(PATCH_CODE_KIND(call->code)) == 1);
@@ -475,7 +471,8 @@ DEVICE void record_bulk(struct patch_launch *launch, uint64_t pc, uint64_t addre
         if ((call->address ^ address) >> PATCH_BLOCK_BYTES(0)) {
             uint64_t base;
             call->address = address;
-            if (!find_sites(call, &base) && !find_known(call, &base)) {
+            if (!find_site(call, 0, &base) && !find_site(call, PATCH_TRY(1), &base) &&
+                !find_known(call, &base)) {
                 base = find_base(call);
             }
             call->base = base;
