@@ -52,6 +52,7 @@ static void in_child(void)
     emit_detach();
     site_forget();
     device.orphan = device.started;
+    device.exiting = device.exited = false;
 }
 
 static void prepare(void)
@@ -196,6 +197,9 @@ static void enter(struct call *call)
     emit_open();
     call->thread = threads_self();
     device_lock();
+    while (device.exiting && !device.exited) {
+        pthread_cond_wait(&device.changed, &device.lock);
+    }
     call->locked = true;
     device.active_ns = device_now_ns();
 }

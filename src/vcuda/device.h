@@ -148,6 +148,7 @@ struct device {
     bool started;           /* the executor thread exists */
     bool orphan;            /* a forked child of a started device: no CUDA here */
     bool exiting;           /* dry execution of what pends */
+    bool exited;            /* behind it: nothing is told any more */
 
     const struct policy *policy;
     char schedule[1024]; /* as the trace tells it */

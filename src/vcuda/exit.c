@@ -52,20 +52,30 @@ static void run_rest(void)
     }
 }
 
+static void end_device(void)
+{
+    run_rest();
+    snapshot_finish();
+    plan_order_finish();
+    plan_sites_tell();
+    plan_fails_tell();
+}
+
+/* Calls of threads that go on wait from where the rest runs to the end of the trace: what was
+ * accepted behind the rest would stay open. */
 static void end_process(int code)
 {
-    if (emit_is_on() && lock_for_a_while()) {
-        if (!device.orphan) {
-            run_rest();
-            snapshot_finish();
-            plan_order_finish();
-            plan_sites_tell();
-            plan_fails_tell();
-        }
+    const bool locked = emit_is_on() && lock_for_a_while();
+    if (locked && !device.orphan) {
+        end_device();
+    }
+    emit_finish((uint32_t)code & 0xff);
+    if (locked) {
+        device.exited = true;
+        pthread_cond_broadcast(&device.changed);
         device_unlock();
     }
     output_flush();
-    emit_finish((uint32_t)code & 0xff);
 }
 
 void exit_prepare(void)

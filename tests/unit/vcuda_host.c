@@ -268,6 +268,52 @@ static void test_threads_that_all_end_the_process(void **state)
     }
 }
 
+static _Atomic int rounds;
+
+static void *go_on(void *unused)
+{
+    cudaStream_t s;
+    void *d;
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaMalloc(&d, 64));
+    for (;; rounds++) { /* behind the end of the trace nobody asks what they answer */
+        void *more;
+        (void)cudaMemsetAsync(d, 1, 64, s);
+        (void)cudaMalloc(&more, 64);
+        (void)cudaFree(more);
+        (void)cudaStreamSynchronize(s);
+    }
+    return NULL;
+}
+
+static int left_by_one(void *how)
+{
+    pthread_t thread;
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&thread, NULL, go_on, NULL) == 0);
+    }
+    while (rounds < 50) {
+        sched_yield();
+    }
+    if (*(const char *)how == '_') {
+        _exit(3);
+    }
+    return 3;
+}
+
+/* What other threads submit while the process ends is either told to its end or not at all. */
+static void test_threads_that_go_on_at_exit(void **state)
+{
+    for (int i = 0; i < 30; i++) {
+        struct trace trace;
+        assert_int_equal(
+            device_run(i % 2 ? "lazy" : "eager", left_by_one, i % 3 ? "r" : "_", &trace), 3);
+        assert_true(trace.whole);
+        assert_int_equal(trace_count(&trace, SSAN_EV_op_closed), trace_count(&trace, SSAN_EV_op));
+        trace_finish(&trace);
+    }
+}
+
 static int touch_device_memory(void *unused)
 {
     volatile char *d;
@@ -297,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_a_forked_child_has_no_device),
         cmocka_unit_test(test_what_pends_is_observed_at_exit),
         cmocka_unit_test(test_threads_that_all_end_the_process),
+        cmocka_unit_test(test_threads_that_go_on_at_exit),
         cmocka_unit_test(test_host_access_to_device_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
