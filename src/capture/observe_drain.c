@@ -2,7 +2,8 @@
  *
  * Invariant: nothing here adds order between the program's streams: all copies go over a stream of
  * our own, and no call waits for work of the program. Which launches have ended is known from
- * observe_streams.c. Cost: three small copies a drain, then what the pages weigh. */
+ * observe_streams.c. Cost: three small copies a drain and one for each launch that is learnt from,
+ * then what the pages weigh. */
 #include "capture/observe_owned.h"
 
 #include "capture/observe_hints.h"
@@ -330,12 +331,12 @@ static void run_drain(struct drain *drain)
     tell_pages(drain);
     for (size_t i = 0; i < drain->done.count; i++) {
         uint32_t index = drain->done.items[i];
-        learn(drain, index);
         if (is_lost(pool, index) || pool->launches[index].is_short || drain->has_failed ||
             drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);
         }
         tell_closed(drain->sink, pool->launches[index].op);
+        learn(drain, index);
     }
     free_pages(drain);
     reset_records(drain);

@@ -1,6 +1,6 @@
 /* Claims are read from the ring as far as the device has counted; windows are listed where the
- * flags of their launch say that an instruction was in them. Cost: a copy of the ring's new part.
- */
+ * flags of their launch say that an instruction was in them, or where one was guessed to be. Cost:
+ * a copy of the ring's new part. */
 #include "capture/observe_owned.h"
 
 #include "capture/observe_windows.h"
@@ -104,8 +104,8 @@ void owned_read_claims(struct drain *drain)
     }
 }
 
-/* Lists the pages of windows of which an instruction says that it was in them; of the others few,
- * as no leaves: what lies between is copied and zeroed in one go. */
+/* Lists the pages of windows that an instruction was in, or may have been; of the others few, as no
+ * leaves: what lies between is copied and zeroed in one go. */
 static void list_windows(struct drain *drain, uint32_t launch)
 {
     struct pool *pool = drain->pool;

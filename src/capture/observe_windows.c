@@ -166,13 +166,11 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     size_t windows =
         offsetof(struct patch_launch, windows) + record->window_count * sizeof(struct patch_window);
     size_t bytes = (guessed ? guessed : windows) - from;
-    if (record->window_count > 0 &&
-        pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
-                                        handle) != SANITIZER_OK) {
-        pthread_mutex_lock(&pool->lock);
-        windows_free(pool, launch);
-        pthread_mutex_unlock(&pool->lock);
-        record->window_count = 0;
+    /* Where that fails the launch may have its windows or not: it keeps them until it is drained.
+     */
+    if (record->window_count > 0) {
+        (void)pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
+                                              handle);
     }
 }
 

@@ -2,15 +2,15 @@
  *
  * Each launch in flight has a record of its own (struct patch_launch), the user data of its
  * patches. Bits stand in pages of 8 KiB, leaves: a leaf holds a bit for each 4 bytes of 256 KiB,
- * or, where accesses are smaller, for each byte of 64 KiB. All that a launch finds was zeroed
+ * or, where accesses are smaller, for each byte of 64 KiB. All bits that a launch finds were zeroed
  * before it was submitted. Addresses are resolved by the library alone, as of the launch.
  *
  * A launch has its leaves in two ways. Windows are ranges of addresses for which the library has
  * set pages aside that follow one another, for each kind of access that the kernel's code can make:
  * what its parameters point to, as far as it is likely to go. The other pages are claimed from the
- * pool of the context at first touch: any address will do, whatever the parameters say. A page of
- * the pool is a slot of a hash table, whose key says whose it is; each claim is told in a ring, so
- * that the library knows of it without a look at all keys.
+ * pool of the context at first touch: any address will do, whatever the parameters say. The record
+ * names a directory for each span of addresses, which names the pages; each claim is told in a
+ * ring, so that the library knows of it without a look at those.
  *
  * A bit is found by one multiplication less than an array's element: `base` + (address >> 7) * 4
  * (>> 5 for small accesses) is the address of its word, if `base` is that of the page minus what
@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATCH_VERSION 6
+#define PATCH_VERSION 7
 
 /* The name of a patch, with the version; the same as text. */
 #define PATCH_JOIN(name, version) name##_v##version
@@ -130,8 +130,9 @@ struct patch_window {
 
 /* What the library asks of every launch that has ended; those of all records lie together. */
 struct patch_flags {
-    uint64_t lost;                   /* becomes 1 when an access has gone to the sink */
-    uint32_t touched[PATCH_WINDOWS]; /* by window: 1 << kind of the accesses there */
+    uint64_t lost; /* becomes 1 when an access has gone to the sink */
+    /* by window: 1 << kind of the accesses that were found there, by no guess */
+    uint32_t touched[PATCH_WINDOWS];
 };
 
 struct patch_span {

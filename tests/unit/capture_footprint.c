@@ -70,6 +70,44 @@ static void arguments(void **state)
     assert_int_equal(told.counts[SSAN_access_WRITE], 2);
 }
 
+struct taken {
+    struct observe_operand items[4];
+    uint32_t count;
+};
+
+static void take(void *self, const struct observe_operand *operand)
+{
+    struct taken *taken = self;
+    assert_true(taken->count < 4);
+    taken->items[taken->count++] = *operand;
+}
+
+/* Each with its place among all parameters, whichever way they are passed. */
+static void places(void **state)
+{
+    const struct observe_parameter parameters[] = {{0, 8}, {8, 4}, {16, 24}};
+    const struct observed_kernel kernel = {.parameter_count = 3, .parameters = parameters};
+    uint64_t pointer = FIRST + 64, map[3] = {7, SECOND + 4096, 9};
+    uint32_t number = 5;
+    unsigned char bytes[40] = {0};
+    memcpy(bytes, &pointer, 8);
+    memcpy(bytes + 16, map, 24);
+    void *const values[] = {&pointer, &number, map};
+    const struct observe_arguments given[] = {{values, NULL, 0}, {NULL, bytes, sizeof bytes}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct taken taken = {.count = 0};
+        assert_true(observe_operands_each(&kernel, &given[i], take, &taken));
+        assert_int_equal(taken.count, 2);
+        assert_int_equal(taken.items[0].offset, 0);
+        assert_int_equal(taken.items[1].offset, 24);
+        assert_true(taken.items[0].address == FIRST + 64);
+        assert_true(taken.items[0].block_end == FIRST + 4096);
+        assert_true(taken.items[1].address == SECOND + 4096);
+        assert_true(taken.items[1].block_end == SECOND + (1 << 20));
+    }
+    assert_true(OBSERVE_OPERAND(24) == 8 && OBSERVE_OPERAND(512 + 8) == 2);
+}
+
 /* One buffer for all, words at odd places; of two addresses in a block the lower one counts. */
 static void buffer(void **state)
 {
@@ -103,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(arguments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_known, set_up, tear_down),
     };

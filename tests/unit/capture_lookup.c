@@ -175,6 +175,9 @@ static void read_together_write_alone(void *self, unsigned warp, unsigned lane)
         warp_call(pass);
         if (pass % 2 == 0) {
             load(PC, BASE);
+            if (lane == 0) {
+                record_access(&memory.launch, PC + 64, BASE, 4, 2);
+            }
         } else if (lane == 0) {
             record_access(&memory.launch, PC + 32, BASE + 4 * warp, 4, 1);
         }
@@ -303,8 +306,8 @@ static void known_windows(void **state)
     assert_int_equal(warp_count(1, WARP_STORE), 2 * 4); /* the bits */
 }
 
-/* A number that all read costs no atomic once it is known; what a lane writes alone costs one, and
- * no look. */
+/* A number that all read costs no atomic once it is known, nor one that a lane of each warp counts
+ * in; what a lane writes alone costs one, and no look. */
 static void alone_and_together(void **state)
 {
     (void)state;

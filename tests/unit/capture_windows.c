@@ -89,6 +89,9 @@ static void merged_plans(void **state)
     is_window(&plan, 0, BLOCK, BLOCK + 4 * MIB);
     is_window(&plan, 1, BLOCK + 40 * MIB, BLOCK + 42 * MIB);
     is_window(&plan, 2, BLOCK + 60 * MIB, BLOCK + 62 * MIB);
+    assert_true(plan.items[0].operands == (OBSERVE_OPERAND(8) | OBSERVE_OPERAND(16)));
+    assert_true(plan.items[1].operands == OBSERVE_OPERAND(0));
+    assert_true(plan.items[2].operands == OBSERVE_OPERAND(24));
     remove_block(BLOCK);
     uint64_t many[10];
     for (uint64_t i = 0; i < 10; i++) {

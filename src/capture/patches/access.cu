@@ -21,7 +21,8 @@ PATCH PATCH_FUNCTION(ssan_patch_access)(void *user, uint64_t pc, void *address, 
                         const void *data)
 {
     struct patch_launch *launch = (struct patch_launch *)user;
-    if (user && !record_by_site(launch, pc, (uint64_t)(uintptr_t)address, size, flags & FLAG_WRITE)) {
+    if (user && !record_by_site(launch, pc, (uint64_t)(uintptr_t)address, size,
+                                (flags & FLAG_WRITE) && data)) {
         asm volatile("" : "+r"(flags)); /* the rest of it is of no interest before */
         if (!(flags & FLAG_PREFETCH)) {
             const uint32_t access =

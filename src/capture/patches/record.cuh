@@ -8,8 +8,9 @@
  * that is claiming the same page, and for the one that looks it up for all.
  *
  * What the level 1 cache holds may be old, and stays so until the processor writes there itself. So
- * what is looked up only grows (cells, tags and pages are set once, bits are added): an old copy
- * may lack something, it is never wrong. Who finds that it lacks what memory has writes the same
+ * what is looked up only grows (cells, tags and pages are set once, bits are added, guesses become
+ * true): an old copy may lack something, it is never wrong. It never lacks a guess, which was there
+ * before the launch. Who finds that it lacks what memory has writes the same
  * there again, and the copy is gone. Atomics are for what memory lacks, else nearly none is made.
  *
  * Nothing here is a call: a function that calls saves registers at its entry, at every access.
@@ -362,12 +363,12 @@ DEVICE uint64_t word_address(uint64_t base, uint64_t address, bool is_small)
 /* Sets the bits of an access. Of bits that lie one behind the other, whatever windows and pages
  * they are of, lane i sets those of word i of them all: a whole word needs no atomic, as a store of
  * all bits loses none. A word that all have in common is looked at first: where thousands of warps
- * read one number, each atomic would wait for the one before. Not so by a lane that writes alone,
- * what its block or row has come to: that bit is new, those of all blocks lie in one line, and
- * looks at it would hold up the atomics of the others. Words that lie apart are far more than a
- * kernel's other accesses leave room for in the level 2 cache: one access in 32 has its line of
- * words kept there. */
-DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool is_write)
+ * read one number, each atomic would wait for the one before. Not so by a lane that `stores` alone,
+ * what its block or row has come to: that bit is new as a rule, those of all blocks lie in one
+ * line, and looks at it would hold up the atomics of the others. Words that lie apart are far more
+ * than a kernel's other accesses leave room for in the level 2 cache: one access in 32 has its line
+ * of words kept there. */
+DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool stores)
 {
     const uint32_t unit = PATCH_UNIT(size < 4);
     const uint32_t count = size >> unit;
@@ -393,7 +394,7 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool is_wri
             }
             return;
         }
-    } else if (is_write && (mask & (mask - 1)) == 0) {
+    } else if (stores && (mask & (mask - 1)) == 0) {
         or32(word, bits);
         return;
     }
@@ -412,15 +413,16 @@ DEVICE void set_bits(uint64_t base, uint64_t address, uint32_t size, bool is_wri
 }
 
 /* The lanes that call have accessed `size` bytes (1, 2, 4, 8, 16, 32) each, aligned to it. False:
- * the instruction's site does not tell where, nothing is recorded. */
+ * the instruction's site does not tell where, nothing is recorded. `stores`: it is neither a read
+ * nor an atomic. */
 DEVICE bool record_by_site(struct patch_launch *launch, uint64_t pc, uint64_t address,
-                           uint32_t size, bool is_write)
+                           uint32_t size, bool stores)
 {
     uint64_t head, base;
     load_pair((char *)launch->sites + site_home((uint32_t)pc), &head, &base);
     const bool fits = site_fits(head, base, (uint32_t)pc, address);
     if (fits) {
-        set_bits(base, address, size, is_write);
+        set_bits(base, address, size, stores);
     }
     return fits;
 }
