@@ -119,7 +119,7 @@ static bool read_site(const struct pool_launch *launch, const struct patch_launc
     if (!lesson->was_there && was_there(record, lesson->code)) {
         return false;
     }
-    for (uint32_t i = 0; i < launch->window_count && kind < 99; i++) {
+    for (uint32_t i = 0; i < launch->window_count && kind >= 1 && kind <= PATCH_KINDS; i++) {
         if (launch->windows[i].first == (uint32_t)(site->head >> 32)) {
             lesson->operands = launch->windows[i].operands;
             return true;
