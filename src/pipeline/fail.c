@@ -106,7 +106,10 @@ bool pipe_error_stands(void)
 
 void pipe_before_call(struct failure *failure)
 {
-    failure->error_stands = pipe_error_stands();
+    if (!failure->has_looked) {
+        failure->error_stands = pipe_error_stands();
+        failure->has_looked = true;
+    }
 }
 
 /* A failure is told by us, and not once more behind the caller's next launch. But CUDA keeps one

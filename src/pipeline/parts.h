@@ -38,7 +38,7 @@ struct failure {
     const char *call, *code_name; /* static; code_name: NULL for a number of the program's */
     int device;                   /* what cudaSetDevice was asked for; for other calls nothing */
     uint64_t batch;
-    bool error_stands; /* pipe_before_call */
+    bool has_looked, error_stands; /* pipe_before_call */
 };
 
 struct slot {
@@ -159,7 +159,8 @@ bool pipe_no_memory(struct failure *failure, const char *call, int code);
 /* Whether an error of an earlier call stands in the thread's last error. To the tool this is no
  * question of the program's. */
 bool pipe_error_stands(void);
-/* Before each CUDA call that pipe_ok judges: what stands then isn't cleared behind it. */
+/* Before each CUDA call that pipe_ok judges: what stood before the first of them isn't cleared.
+ * Where the program's own code has run since, `has_looked` is to be false again. */
 void pipe_before_call(struct failure *failure);
 /* Notes a CUDA call that failed, if none is noted yet; true if it succeeded. */
 bool pipe_ok(struct failure *failure, const char *call, cudaError_t error);

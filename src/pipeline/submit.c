@@ -63,6 +63,7 @@ static bool call_compute(struct submission *s, ssan_pipe_compute *compute, void 
     struct submission *thrown __attribute__((cleanup(end_thrown))) = s;
     int code = compute(user, &s->slot->batch, s->compute);
     thrown = NULL;
+    s->failure.has_looked = false;
     if (code != 0) {
         s->failure.status = SSAN_PIPE_FAILED;
         s->failure.code = code;

@@ -348,6 +348,15 @@ static int error_that_stands(void *by_program)
     return 0;
 }
 
+/* Leaves an error behind; the library's next call fails. */
+static int leave_error(void *unused, struct ssan_pipe_batch *batch, cudaStream_t compute)
+{
+    FAILS(cudaMemcpyAsync(NULL, NULL, 1, (enum cudaMemcpyKind)9, compute),
+          cudaErrorInvalidMemcpyDirection);
+    fail_from_now("cudaGetDevice", 1);
+    return 0;
+}
+
 /* A call of the library fails: nothing is left of it, but where an error of the program's stood,
  * one has to stand still. */
 static int error_over_another(void *unused)
@@ -355,6 +364,7 @@ static int error_over_another(void *unused)
     struct ssan_pipe_consumer_options wants = {
         .size = sizeof wants, .on_device = true, .device = 77};
     struct ssan_pipe_consumer *made;
+    struct ssan_pipe_batch *batch;
     start();
     CHECK(ssan_pipe_consumer_create(pipe_, &wants, &made, NULL) == SSAN_PIPE_INVALID);
     CHECK(cudaGetLastError() == cudaSuccess);
@@ -365,6 +375,9 @@ static int error_over_another(void *unused)
     CHECK(ssan_pipe_consumer_create(pipe_, &wants, &made, NULL) == SSAN_PIPE_INVALID);
     CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
     CHECK(cudaGetLastError() == cudaSuccess);
+    GOOD(ssan_pipe_acquire(pipe_, NULL, SSAN_PIPE_FOREVER, &batch, NULL));
+    CHECK(ssan_pipe_submit(pipe_, batch, leave_error, NULL, stream, NULL) == SSAN_PIPE_FAILED);
+    CHECK(cudaGetLastError() == cudaErrorInvalidMemcpyDirection);
     GOOD(ssan_pipe_destroy(pipe_, NULL));
     return 0;
 }
