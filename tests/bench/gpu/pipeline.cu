@@ -2,7 +2,7 @@
  * [--rounds N] [--slots N] [--weight F] [--round-s F] [--blocking]):
  *
  *   slowest  the slowest stage alone: upload, compute or way out, back to back on one stream
- *   bare     the library's CUDA calls, issued by one thread without the library
+ *   bare     all CUDA calls of the library for a batch, issued by one thread without the library
  *   unsafe   the same work on the same streams with no event between them
  *   safe     the library: this thread produces, another consumes
  *
@@ -77,7 +77,7 @@ __global__ void compute(float *out, const float *in, int count, int work)
 
 struct slot {
     float *input, *device_input, *device_output, *output, *landing;
-    cudaEvent_t uploaded, produced, copied, landed;
+    cudaEvent_t uploaded, produced, copied, landed, reclaimed, consumed;
 };
 
 /* One way and one payload: memory for the stages without the library, and the figures. */
@@ -85,7 +85,7 @@ struct bench {
     bool peer;
     int device = 0, other = 0, work = 1, count = 0;
     size_t bytes = 0;
-    cudaStream_t upload, main, out; /* out: on `other` for peer */
+    cudaStream_t upload, main, out, use; /* out and use: on `other` for peer */
     std::vector<slot> slots;
 };
 
@@ -115,9 +115,14 @@ static void make(bench *b)
     }
     OK(cudaSetDevice(b->other));
     OK(cudaStreamCreateWithFlags(&b->out, cudaStreamNonBlocking));
+    OK(cudaStreamCreateWithFlags(&b->use, cudaStreamNonBlocking));
     for (slot &s : b->slots) {
         OK(cudaMalloc((void **)&s.landing, b->bytes));
-        OK(cudaEventCreateWithFlags(&s.landed, cudaEventDisableTiming));
+        for (cudaEvent_t *e : {&s.landed, &s.reclaimed, &s.consumed}) {
+            OK(cudaEventCreateWithFlags(e, cudaEventDisableTiming));
+        }
+        OK(cudaEventRecord(s.reclaimed, b->out));
+        OK(cudaEventRecord(s.consumed, b->use));
     }
     if (b->peer && b->other != b->device) {
         int can = 0;
@@ -139,11 +144,11 @@ static void drop(bench *b)
         OK(cudaFree(s.device_input));
         OK(cudaFree(s.device_output));
         OK(cudaFree(s.landing));
-        for (cudaEvent_t e : {s.uploaded, s.produced, s.copied, s.landed}) {
+        for (cudaEvent_t e : {s.uploaded, s.produced, s.copied, s.landed, s.reclaimed, s.consumed}) {
             OK(cudaEventDestroy(e));
         }
     }
-    for (cudaStream_t s : {b->upload, b->main, b->out}) {
+    for (cudaStream_t s : {b->upload, b->main, b->out, b->use}) {
         OK(cudaStreamDestroy(s));
     }
 }
@@ -169,6 +174,7 @@ static void wait_all(const bench &b)
     OK(cudaStreamSynchronize(b.upload));
     OK(cudaStreamSynchronize(b.main));
     OK(cudaStreamSynchronize(b.out));
+    OK(cudaStreamSynchronize(b.use));
 }
 
 /* Seconds a batch, over n batches. */
@@ -183,13 +189,39 @@ static double alone(const bench &b, int n, const std::function<void(const slot &
     return (now_s() - begin) / n;
 }
 
-/* What submit enqueues, and a taker of a peer. */
+static int current_device()
+{
+    int device;
+    OK(cudaGetDevice(&device));
+    return device;
+}
+
+static void enter(const bench &b)
+{
+    if (current_device() != b.other) {
+        OK(cudaSetDevice(b.other));
+    }
+}
+
+static void leave(const bench &b)
+{
+    if (b.other != b.device) {
+        OK(cudaSetDevice(b.device));
+    }
+}
+
+/* What submit enqueues, and a taker of a peer with what it does at the release. */
 static void issue(const bench &b, const slot &s)
 {
+    (void)current_device();
     enqueue_upload(b, s);
     OK(cudaEventRecord(s.uploaded, b.upload));
     OK(cudaStreamWaitEvent(b.main, s.uploaded, 0));
+    if (b.peer) {
+        OK(cudaStreamWaitEvent(b.main, s.reclaimed, 0));
+    }
     launch(b, s.device_output, s.device_input, b.main);
+    (void)current_device();
     OK(cudaEventRecord(s.produced, b.main));
     if (!b.peer) {
         OK(cudaStreamWaitEvent(b.out, s.produced, 0));
@@ -201,10 +233,16 @@ static void issue(const bench &b, const slot &s)
 static void issue_transfer(const bench &b, const slot &s)
 {
     OK(cudaEventSynchronize(s.produced));
-    OK(cudaSetDevice(b.other));
+    enter(b);
+    OK(cudaStreamWaitEvent(b.out, s.consumed, 0));
     enqueue_out(b, s);
     OK(cudaEventRecord(s.landed, b.out));
-    OK(cudaSetDevice(b.device));
+    OK(cudaEventRecord(s.reclaimed, b.out));
+    OK(cudaStreamWaitEvent(b.use, s.landed, 0));
+    leave(b);
+    enter(b);
+    OK(cudaEventRecord(s.consumed, b.use));
+    leave(b);
 }
 
 /* The ring by hand: a slot is used again when its batch is out. */
