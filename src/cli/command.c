@@ -35,7 +35,9 @@ static enum ssan_status check_words(const struct command *command, const struct 
     case WANTS_EVIDENCE:
         return options->argument_count == 2 && strcmp(options->arguments[0], "verify") == 0
                    ? SSAN_OK
-                   : ssan_fail(err, SSAN_USAGE, 0, "'verify' and one folder are wanted");
+                   : ssan_fail(
+                         err, SSAN_USAGE, 0,
+                         "'verify' and one folder are wanted: streamsan evidence verify FOLDER");
     case WANTS_PAIR:
         return options->argument_count == 2
                    ? SSAN_OK

@@ -140,6 +140,20 @@ static enum ssan_status take_event(struct walk *walk, const yaml_event_t *event)
     }
 }
 
+/* Whether a tab stands at the mark, which counts characters of UTF-8: the parser's own words do not
+ * name it, and it isn't seen. */
+static bool is_tab(const char *text, size_t length, const yaml_mark_t *mark)
+{
+    size_t i = 0;
+    for (size_t left = mark->index; i < length && left > 0; left--) {
+        i++;
+        while (i < length && ((unsigned char)text[i] & 0xc0) == 0x80) {
+            i++;
+        }
+    }
+    return i < length && text[i] == '\t';
+}
+
 /* What the parser has refused, and where; bytes that are no text have an offset only. */
 static enum ssan_status refuse(const yaml_parser_t *parser, const char *text, size_t length,
                                struct ssan_error *err)
@@ -153,6 +167,9 @@ static enum ssan_status refuse(const yaml_parser_t *parser, const char *text, si
         for (i = 0, line = 1; i < length && i < parser->problem_offset; i++) {
             line += text[i] == '\n';
         }
+    }
+    if (parser->error == YAML_SCANNER_ERROR && is_tab(text, length, &parser->problem_mark)) {
+        return ssan_fail(err, SSAN_FORMAT, line, "a tab where only spaces may stand");
     }
     return ssan_fail(err, SSAN_FORMAT, line, "%s", parser->problem ? parser->problem : "no YAML");
 }

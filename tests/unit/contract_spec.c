@@ -62,6 +62,9 @@ static void lines_and_keys(void **state)
             "x.yaml:5: 'run.arguments[0]': there is no {size} here ('{{' is a brace as it stands)");
     refused(HEAD "run:\n  arguments: [b,\n    \"a\\0b\"]\n",
             "x.yaml:6: a character 0, which would end the text, stands in it");
+    refused(HEAD "run:\n\targuments: [b]\n", "x.yaml:5: a tab where only spaces may stand");
+    refused(HEAD "about: \xc3\xa9\xc3\xa9\nrun:\n\targuments: [b]\n",
+            "x.yaml:6: a tab where only spaces may stand");
 }
 
 /* The whole document has a form as well, and a list an end. */
