@@ -4,6 +4,7 @@
  * looked at. */
 #include "contract/assess.h"
 
+#include "contract/mention.h"
 #include "contract/said.h"
 #include "contract/tree.h"
 
@@ -304,8 +305,9 @@ static enum ssan_status see_fault(struct judged *judged, const struct spec_caugh
 /* A run with a planted fault. */
 static enum ssan_status judge_fault(struct judged *judged, struct run_result *result)
 {
-    const struct spec_caught *caught =
-        &judged->judging->spec->contract->faults[judged->run->fault].caught;
+    const struct spec_contract *contract = judged->judging->spec->contract;
+    const struct spec_fault *fault = &contract->faults[judged->run->fault];
+    const struct spec_caught *caught = &fault->caught;
     struct strbuf by = {0}, missed = {0};
     bool all;
     enum ssan_status status = see_fault(judged, caught, &by, &missed, &all);
@@ -316,6 +318,11 @@ static enum ssan_status judge_fault(struct judged *judged, struct run_result *re
             strbuf_printf(&missed, " (%s)", strbuf_text(&hint));
         }
         strbuf_finish(&hint);
+        const char *macro =
+            mention_missing(judged->judging->options->work, &contract->build, &fault->macros);
+        if (macro) {
+            strbuf_printf(&missed, " (no file of the build mentions '%s')", macro);
+        }
     }
     if (status == SSAN_OK) {
         status = settle(judged->judging, result, all ? RUN_CAUGHT : RUN_MISSED, all ? &by : &missed,

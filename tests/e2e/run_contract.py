@@ -396,6 +396,19 @@ def other_device():
         nothing_runs(source)
 
 
+def misspelt_macro():
+    """A fault whose macro stands in no file of the build can't be caught, and the table says so."""
+    spec = contract("mention", build={"sources": ["p.cu"], "files": ["p.h"]}, run={}, matrix={}, expect={"verdict": "any"},
+                    faults=[fault("typo", {"exit_code": [3]}, macros=["BRAEK=3", "BREAK_IT=4"]), fault("missed", {"exit_code": [3]}, macros=["BREAK_IT=4"]),
+                            fault("caught", {"exit_code": [3]}, macros=["BREAK_IT=3"])])
+    (spec.parent / "p.cu").write_text('#include "p.h"\nint main() { return broken(); }\n', encoding="utf-8")
+    (spec.parent / "p.h").write_text("#ifndef BREAK_IT\n#define BREAK_IT 0\n#endif\nstatic int broken() { return BREAK_IT == 3 ? 3 : 0; }\n", encoding="utf-8")
+    result, _ = carry_out(spec, code=66)
+    whys = {one["name"]: one["why"] for one in result["faults"]}
+    check("no file of the build mentions 'BRAEK=3'" in whys["typo"], str(whys))
+    check("mentions" not in whys["missed"] and result["faults"][2]["state"] == "caught", str(result["faults"]))
+
+
 def faults_stay_virtual(env):
     """What a GPU can't be made to show is planted on a virtual device, and a fault's own devices stay."""
     caught = {"exit_code": ["1"]}
@@ -441,7 +454,7 @@ def main():
     for example in ("handover", "slots", *(("dflash",) if wants_all() else ())):
         tally.case(f"shipped {example}", shipped, example)
     for function in (template, same_reason_once, libraries_come_last, told_where_it_helps, holds_and_breaks, values, odd_outputs, files, faults, caught_by_what_is_shown, parts_that_do_not_run, environment_is_its_own,
-                     matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds):
+                     matrices, wrong_specs, schema_agrees, ends_early, jobs, other_device, nvcc_builds, misspelt_macro):
         tally.case(function.__name__.replace("_", " "), function)
     return tally.finish(only_argument())
 
