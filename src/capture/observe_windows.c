@@ -148,7 +148,6 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     struct pool_launch *launch = &pool->launches[index];
     const size_t from = offsetof(struct patch_launch, ring_mask); /* as it is there; whole words */
     struct taking taking = {0, 0};
-    size_t guessed = 0;
     if (plan->count == 0) {
         return;
     }
@@ -160,18 +159,17 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     ask_ahead(pool, &taking);
     record->window_count = launch->window_count;
     pthread_mutex_unlock(&pool->lock);
-    if (launch->window_count > 0) {
-        guessed = hints_give(launch, record);
+    if (record->window_count == 0) {
+        return;
     }
+    size_t guessed = hints_give(launch, record);
     size_t windows =
         offsetof(struct patch_launch, windows) + record->window_count * sizeof(struct patch_window);
     size_t bytes = (guessed ? guessed : windows) - from;
     /* Where that fails the launch may have its windows or not: it keeps them until it is drained.
      */
-    if (record->window_count > 0) {
-        (void)pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
-                                              handle);
-    }
+    (void)pool->api->copy_to_device_async(pool_at(user + from), (char *)record + from, bytes,
+                                          handle);
 }
 
 void windows_free(struct pool *pool, struct pool_launch *launch)
