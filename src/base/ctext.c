@@ -2,10 +2,7 @@
  * quotes begin no character; no raw strings. */
 #include "base/ctext.h"
 
-#include <stdbool.h>
-
-/* Bytes above ASCII are letters of a name. */
-static bool is_word(char c)
+bool ctext_is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80;
@@ -17,8 +14,8 @@ static const char *behind_separated(const char *at, const char *end)
     bool is_separated = false;
     const char *p = at;
     while (p < end) {
-        const bool separates = *p == '\'' && p + 1 < end && is_word(p[1]);
-        if (!separates && !is_word(*p) && *p != '.') {
+        const bool separates = *p == '\'' && p + 1 < end && ctext_is_word(p[1]);
+        if (!separates && !ctext_is_word(*p) && *p != '.') {
             break;
         }
         is_separated |= separates;
@@ -52,7 +49,7 @@ static const char *behind_comment(const char *at, const char *end, bool is_line)
 
 const char *ctext_opaque(const char *begin, const char *at, const char *end)
 {
-    if (*at >= '0' && *at <= '9' && (at == begin || !is_word(at[-1]))) {
+    if (*at >= '0' && *at <= '9' && (at == begin || !ctext_is_word(at[-1]))) {
         return behind_separated(at, end);
     }
     if (*at == '"' || *at == '\'') {

@@ -2,22 +2,17 @@
  * stands nowhere. */
 #include "contract/mention.h"
 
+#include "base/ctext.h"
 #include "base/file.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
 
-static bool is_word_part(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool has_word(const char *text, const char *word, size_t length)
 {
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
-        if ((at == text || !is_word_part(at[-1])) && !is_word_part(at[length])) {
+        if ((at == text || !ctext_is_word(at[-1])) && !ctext_is_word(at[length])) {
             return true;
         }
     }
