@@ -151,6 +151,19 @@ static inline void bytes_finish(struct bytes *set)
     *set = (struct bytes){0};
 }
 
+/* The set becomes `made`, sealed; where that `is_made` in part only, or there is no memory to seal
+ * it, the set stays as it was, `made` is finished, and the answer is false. */
+static inline bool bytes_become(struct bytes *set, struct bytes *made, bool is_made)
+{
+    if (!is_made || !bytes_seal(made)) {
+        bytes_finish(made);
+        return false;
+    }
+    bytes_finish(set);
+    *set = *made;
+    return true;
+}
+
 /* Length of the longest piece's hull. */
 static inline uint64_t bytes_reach(const struct bytes *set)
 {

@@ -121,19 +121,11 @@ static bool round_piece(const struct piece *piece, uint64_t unit, struct bytes *
 bool bytes_round(struct bytes *set, uint64_t unit)
 {
     struct bytes rounded = {0};
-    for (size_t i = 0; i < set->count; i++) {
+    bool is_made = true;
+    for (size_t i = 0; i < set->count && is_made; i++) {
         /* sealing as we go keeps the intermediate set small */
-        if (!round_piece(&bytes_pieces(set)[i], unit, &rounded) ||
-            (rounded.count > BYTES_SEAL_FROM && !bytes_seal(&rounded))) {
-            bytes_finish(&rounded);
-            return false;
-        }
+        is_made = round_piece(&bytes_pieces(set)[i], unit, &rounded) &&
+                  (rounded.count <= BYTES_SEAL_FROM || bytes_seal(&rounded));
     }
-    if (!bytes_seal(&rounded)) {
-        bytes_finish(&rounded);
-        return false;
-    }
-    bytes_finish(set);
-    *set = rounded;
-    return true;
+    return bytes_become(set, &rounded, is_made);
 }

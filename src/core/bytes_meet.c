@@ -361,18 +361,10 @@ bool bytes_subtract(struct bytes *a, const struct bytes *b)
         return true;
     }
     struct bytes result = {0};
-    for (size_t i = 0; i < a->count; i++) {
-        if (!cut_all(&bytes_pieces(a)[i], b, bytes_first_near(b, bytes_pieces(a)[i].begin), 0,
-                     &result)) {
-            bytes_finish(&result);
-            return false;
-        }
+    bool is_made = true;
+    for (size_t i = 0; i < a->count && is_made; i++) {
+        const struct piece *piece = &bytes_pieces(a)[i];
+        is_made = cut_all(piece, b, bytes_first_near(b, piece->begin), 0, &result);
     }
-    if (!bytes_seal(&result)) {
-        bytes_finish(&result);
-        return false;
-    }
-    bytes_finish(a);
-    *a = result;
-    return true;
+    return bytes_become(a, &result, is_made);
 }
