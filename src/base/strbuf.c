@@ -2,6 +2,7 @@
 #include "base/strbuf.h"
 
 #include "base/arena.h"
+#include "base/columns.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -76,7 +77,8 @@ void strbuf_pad_to(struct strbuf *buf, size_t column)
     while (start > 0 && buf->text[start - 1] != '\n') {
         start--;
     }
-    while (buf->length - start < column && !buf->failed) {
+    size_t at = buf->text ? columns_of(buf->text + start, buf->length - start) : 0;
+    for (; at < column && !buf->failed; at++) {
         strbuf_add(buf, " ", 1);
     }
 }

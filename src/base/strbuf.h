@@ -22,7 +22,7 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 /* At most `most` bytes, what does not print as '?', and "..." for the rest. */
 void strbuf_add_printable(struct strbuf *buf, const char *bytes, size_t length, size_t most);
-/* Spaces until the current line is `column` characters long. */
+/* Spaces until the current line has `column` columns (base/columns.h). */
 void strbuf_pad_to(struct strbuf *buf, size_t column);
 /* The text, "" when empty; valid until the next change. */
 const char *strbuf_text(const struct strbuf *buf);

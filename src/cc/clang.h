@@ -8,7 +8,8 @@
 #include "base/status.h"
 #include "cc/process.h"
 
-#define CLANG_OLDEST 14
+#define CLANG_OLDEST  14
+#define CLANG_REFUSED 1 /* exit code for a source with errors; above: clang has failed itself */
 
 struct clang {
     char path[256]; /* a name for PATH, or a path */

@@ -79,7 +79,8 @@ static enum ssan_status device_pass(const struct compiler *compiler, const struc
     }
     words_add_all(&command, &compiler->job->device);
     words_add(&command, "-gline-tables-only");
-    words_add(&command, "-w"); /* the host pass reads the same text and warns */
+    words_add(&command, "-w");                     /* the host pass reads the same text and warns */
+    words_add(&command, "-fno-crash-diagnostics"); /* no copies of the source in /tmp */
     words_add(&command, "--cuda-device-only");
     words_add(&command, "-Xclang");
     words_add(&command, "-target-feature");
@@ -95,6 +96,13 @@ static enum ssan_status device_pass(const struct compiler *compiler, const struc
     words_add(&command, item->text);
     enum ssan_status status = session_run(compiler->session, &command, exit_code, err);
     words_finish(&command);
+    if (*exit_code > CLANG_REFUSED && !compiler->session->caught) {
+        fprintf(stderr,
+                "streamsan cc: note: %s itself failed, above, on the device code of %s; kernels, "
+                "device functions and device variables need names in ASCII (as for nvcc), and "
+                "STREAMSAN_CLANG names another clang to try\n",
+                compiler->clang->path, item->text);
+    }
     return status;
 }
 

@@ -57,7 +57,7 @@ static bool launches(const char *text, const char *launch, struct names_span wan
         }
     }
     const char *begin = end;
-    while (begin > text && scan_is_word(begin[-1])) {
+    while (begin > text && ctext_is_word(begin[-1])) {
         begin--;
     }
     return want.length > 0 && (size_t)(end - begin) == want.length &&
@@ -187,7 +187,7 @@ static struct names_span path_before(const char *text, const char *end)
 {
     const char *name = end;
     int depth = 0;
-    while (name > text && (depth > 0 || scan_is_word(name[-1]) || strchr("].>:[", name[-1]) ||
+    while (name > text && (depth > 0 || ctext_is_word(name[-1]) || strchr("].>:[", name[-1]) ||
                            (name[-1] == '-' && *name == '>'))) {
         name--;
         depth += *name == ']' ? 1 : *name == '[' ? -1 : 0;
@@ -239,7 +239,7 @@ static const char *back_space(const char *text, const char *at)
 /* Back over the scope, object and casts in front of a call. */
 static const char *back_prefix(const char *text, const char *at)
 {
-    while (at > text && (scan_is_word(at[-1]) || strchr(":.", at[-1]))) {
+    while (at > text && (ctext_is_word(at[-1]) || strchr(":.", at[-1]))) {
         at--;
     }
     at = back_space(text, at);
@@ -367,7 +367,7 @@ struct names_span names_wrapped(const char *text)
             at = behind - 1;
             continue;
         }
-        if (*at != '(' || at == text || !(scan_is_word(at[-1]) || at[-1] == '>')) {
+        if (*at != '(' || at == text || !(ctext_is_word(at[-1]) || at[-1] == '>')) {
             continue;
         }
         scan_arguments(at + 1, end, false, &call);

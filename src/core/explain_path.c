@@ -4,6 +4,8 @@
 
 #include "core/explain_scan.h"
 
+#include "base/ctext.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ static struct names_span inside_of(struct names_span span, const char *name)
 {
     const char *end = span.ptr + span.length;
     if (!begins_with(span, name) ||
-        (span.length > strlen(name) && scan_is_word(span.ptr[strlen(name)]))) {
+        (span.length > strlen(name) && ctext_is_word(span.ptr[strlen(name)]))) {
         return (struct names_span){NULL, 0};
     }
     const char *at = scan_space(span.ptr + strlen(name), end);
@@ -59,7 +61,7 @@ bool path_peel(struct names_span *span)
     }
     if (span->length > 0 && span->ptr[0] == '(') { /* a cast, if an operand follows */
         const char *rest = scan_space(scan_brackets(span->ptr, end), end);
-        if (rest < end && (scan_is_word(*rest) || *rest == '&' || *rest == '(')) {
+        if (rest < end && (ctext_is_word(*rest) || *rest == '&' || *rest == '(')) {
             *span = scan_span(rest, end);
             return true;
         }
@@ -82,10 +84,10 @@ static bool is_path(struct names_span span)
     bool want_name = true;
     while (at < end) {
         if (want_name) {
-            if (!isalpha((unsigned char)*at) && *at != '_') {
+            if (!ctext_is_word(*at) || isdigit((unsigned char)*at)) {
                 return false;
             }
-            while (at < end && scan_is_word(*at)) {
+            while (at < end && ctext_is_word(*at)) {
                 at++;
             }
             want_name = false;

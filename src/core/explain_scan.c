@@ -8,11 +8,6 @@
 #include <ctype.h>
 #include <string.h>
 
-bool scan_is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 struct names_span scan_span(const char *begin, const char *end)
 {
     while (begin < end && isspace((unsigned char)*begin)) {
@@ -35,7 +30,7 @@ const char *scan_space(const char *at, const char *end)
 const char *scan_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);
-    return strncmp(text, word, length) == 0 && !scan_is_word(text[length]) ? text + length : NULL;
+    return strncmp(text, word, length) == 0 && !ctext_is_word(text[length]) ? text + length : NULL;
 }
 
 const char *scan_template(const char *at, const char *end)
@@ -54,7 +49,8 @@ const char *scan_template(const char *at, const char *end)
                 const bool scope = next + 1 < end && next[0] == ':' && next[1] == ':';
                 return opens || scope ? at + 1 : NULL;
             }
-        } else if (!scan_is_word(*at) && !isspace((unsigned char)*at) && !strchr(":,*&()+-", *at)) {
+        } else if (!ctext_is_word(*at) && !isspace((unsigned char)*at) &&
+                   !strchr(":,*&()+-", *at)) {
             return NULL;
         }
     }
@@ -104,7 +100,7 @@ void scan_arguments(const char *at, const char *end, bool launch, struct names_c
         } else if (strchr("([{", *at)) {
             at = scan_brackets(at, end);
             continue;
-        } else if (*at == '<' && at > begin && scan_is_word(at[-1])) {
+        } else if (*at == '<' && at > begin && ctext_is_word(at[-1])) {
             behind = scan_template(at, end);
             at = behind ? behind : at + 1;
             continue;
@@ -132,12 +128,12 @@ const char *scan_find_call(const char *text, const char *function, size_t nth,
             at = behind;
             continue;
         }
-        if (!scan_is_word(*at)) {
+        if (!ctext_is_word(*at)) {
             at++;
             continue;
         }
         const char *word = at;
-        while (at < end && scan_is_word(*at)) {
+        while (at < end && ctext_is_word(*at)) {
             at++;
         }
         if ((size_t)(at - word) != length || memcmp(word, function, length) != 0) {

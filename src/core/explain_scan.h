@@ -8,8 +8,6 @@
 
 #include "core/explain_names.h"
 
-/* A letter, digit or underscore. */
-bool scan_is_word(char c);
 /* The text without white space around it. */
 struct names_span scan_span(const char *begin, const char *end);
 /* Behind white space. */

@@ -265,7 +265,7 @@ static void id_section(struct strbuf *out, const struct report *report,
         return;
     }
     add_sureness(&sureness, report, finding);
-    if (LAYOUT_INDENT + text.length + 3 + sureness.length <= REPORT_COLUMNS) {
+    if (LAYOUT_INDENT + layout_columns(&text) + 3 + layout_columns(&sureness) <= REPORT_COLUMNS) {
         strbuf_printf(out, "%s   %s\n", strbuf_text(&text), strbuf_text(&sureness));
     } else {
         strbuf_printf(out, "%s\n", strbuf_text(&text));

@@ -5,6 +5,7 @@
  * names keep the shape. */
 #include "report/text_parts.h"
 
+#include "base/columns.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -13,27 +14,32 @@
 #define CELL_COLUMNS 42 /* a cell of a broken row */
 #define NAME_COLUMNS 30 /* a name inside a cell */
 
+size_t layout_columns(const struct strbuf *text)
+{
+    return columns_of(strbuf_text(text), text->length);
+}
+
 void layout_cut(struct strbuf *out, const char *text, size_t columns)
 {
-    size_t length = strlen(text);
-    if (length <= columns) {
+    const size_t length = strlen(text);
+    if (columns_of(text, length) <= columns) {
         strbuf_add(out, text, length);
     } else if (columns > 3) {
-        strbuf_add(out, text, columns - 3);
+        strbuf_add(out, text, columns_head(text, length, columns - 3));
         strbuf_puts(out, "...");
     }
 }
 
 void layout_elide(struct strbuf *out, const char *text, size_t columns)
 {
-    size_t length = strlen(text);
-    if (length <= columns || columns < 8) {
+    const size_t length = strlen(text), head = (columns - 3) / 2;
+    if (columns < 8 || columns_of(text, length) <= columns) {
         layout_cut(out, text, columns);
         return;
     }
-    strbuf_add(out, text, (columns - 3) / 2);
+    strbuf_add(out, text, columns_head(text, length, head));
     strbuf_puts(out, "...");
-    strbuf_puts(out, text + length - (columns - 3 - (columns - 3) / 2));
+    strbuf_puts(out, text + length - columns_tail(text, length, columns - 3 - head));
 }
 
 void layout_wrap(struct strbuf *out, const char *word, const char *text)
@@ -42,8 +48,8 @@ void layout_wrap(struct strbuf *out, const char *word, const char *text)
     bool first = true;
     strbuf_printf(out, "  %-11s", word ? word : "");
     while (*text) {
-        size_t length = strcspn(text, " ");
-        size_t shown = length > room ? room : length;
+        const size_t length = strcspn(text, " "), columns = columns_of(text, length);
+        const size_t shown = columns > room ? room : columns;
         if (!first && column + 1 + shown > REPORT_COLUMNS) {
             strbuf_printf(out, "\n%*s", LAYOUT_INDENT, "");
             column = LAYOUT_INDENT;
@@ -51,7 +57,7 @@ void layout_wrap(struct strbuf *out, const char *word, const char *text)
             strbuf_puts(out, " ");
             column++;
         }
-        if (length > room) {
+        if (columns > room) {
             char *piece = mem_strndup(text, length);
             if (!piece) {
                 out->failed = true;
@@ -103,7 +109,8 @@ static void fill_row(struct row *row, const struct report *report, const struct 
     const struct report_op *op = words_op(report, side->op);
     struct strbuf name = {0};
     side_name(&name, report, side);
-    strbuf_printf(&row->cells[0], "%-*s", (int)widths[0], strbuf_text(&name));
+    strbuf_puts(&row->cells[0], strbuf_text(&name));
+    strbuf_pad_to(&row->cells[0], widths[0]);
     if (finding->buffer >= 0) { /* an event has no bytes */
         strbuf_printf(&row->cells[0], " %-*s ", (int)widths[1], words_verb(report, side));
         layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
@@ -197,13 +204,13 @@ void text_sides(struct strbuf *out, const struct report *report, const struct fi
     }
     side_name(&names[0], report, &finding->first);
     side_name(&names[1], report, &finding->then);
-    first_widths[0] = larger(names[0].length, names[1].length);
+    first_widths[0] = larger(layout_columns(&names[0]), layout_columns(&names[1]));
     first_widths[1] = larger(strlen(words_verb(report, &finding->first)),
                              strlen(words_verb(report, &finding->then)));
     fill_row(&rows[0], report, finding, &finding->first, first_widths);
     fill_row(&rows[1], report, finding, &finding->then, first_widths);
     for (i = 0; i < CELL_COUNT; i++) {
-        widths[i] = larger(rows[0].cells[i].length, rows[1].cells[i].length);
+        widths[i] = larger(layout_columns(&rows[0].cells[i]), layout_columns(&rows[1].cells[i]));
         total += widths[i] + (widths[i] > 0 && i > 0 ? 3 : 0);
     }
     const struct report_op *first = words_op(report, finding->first.op);

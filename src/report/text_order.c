@@ -6,6 +6,8 @@
  * gets a line of its own; cells are cut so that no line passes REPORT_COLUMNS. */
 #include "report/text_parts.h"
 
+#include "base/columns.h"
+
 #include <string.h>
 
 #define LINE_COLUMNS_MAX 24
@@ -109,7 +111,8 @@ static bool in_same_lane(const struct report_op *a, const struct report_op *b)
 static void add_cell(struct strbuf *out, const struct table *table, int index, bool foreign)
 {
     const struct report_op *op = words_op(table->report, index);
-    strbuf_printf(out, "%-*s  ", (int)table->label_columns, op->label ? op->label : "");
+    strbuf_puts(out, op->label ? op->label : "");
+    strbuf_pad_to(out, table->label_columns + 2);
     add_what(out, table, index);
     if (foreign) {
         strbuf_puts(out, " on ");
@@ -125,7 +128,7 @@ static void add_lonely(struct strbuf *out, const struct table *table, size_t col
     while (at > 0 && out->text[at - 1] != '\n') {
         at--;
     }
-    at = out->length - at;
+    at = columns_of(out->text + at, out->length - at);
     for (at++, strbuf_puts(out, " "); at + 2 < column; at += 2) {
         strbuf_puts(out, ". ");
     }
@@ -160,7 +163,7 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     struct strbuf cell = {0}, line = {0}, mark = {0};
     if (index == finding->then.op && finding->has_missing) {
         add_mark(&mark, table);
-        room -= !table->mark_below && mark.length < room ? mark.length : 0;
+        room -= !table->mark_below && layout_columns(&mark) < room ? layout_columns(&mark) : 0;
     }
     words_place(&line, &op->at, table->here);
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
@@ -195,8 +198,9 @@ static void measure_marks(struct table *table)
         const struct report_op *op = words_op(table->report, table->finding->window[i]);
         strbuf_clear(&cell);
         words_place(&cell, &op->at, table->here);
-        table->line_columns = larger(table->line_columns, cell.length);
-        table->label_columns = larger(table->label_columns, op->label ? strlen(op->label) : 0);
+        table->line_columns = larger(table->line_columns, layout_columns(&cell));
+        table->label_columns =
+            larger(table->label_columns, op->label ? columns_of(op->label, strlen(op->label)) : 0);
     }
     if (table->line_columns > LINE_COLUMNS_MAX) {
         table->line_columns = LINE_COLUMNS_MAX;
@@ -222,14 +226,15 @@ static void measure(struct table *table)
         bool is_left = in_same_lane(op, words_op(report, finding->first.op));
         strbuf_clear(&cell);
         add_cell(&cell, table, index, !is_left && !is_right);
+        const size_t columns = layout_columns(&cell);
         if (index == finding->then.op) {
-            right = larger(right, cell.length);
+            right = larger(right, columns);
             right = larger(right, mark);
-            marked = cell.length + mark;
+            marked = columns + mark;
         } else if (is_right) {
-            right = larger(right, cell.length);
+            right = larger(right, columns);
         } else {
-            left = larger(left, cell.length + 2);
+            left = larger(left, columns + 2);
         }
     }
     table->mark_below = left + larger(right, marked) > room;

@@ -13,9 +13,11 @@
 /* Appends "  word" and `text` from column LAYOUT_INDENT on, wrapped at spaces; `word` NULL
  * continues a section. */
 void layout_wrap(struct strbuf *out, const char *word, const char *text);
-/* Appends at most `columns` bytes of `text`, the middle replaced by "..." when it is longer. */
+/* Columns of a text on a terminal (base/columns.h). */
+size_t layout_columns(const struct strbuf *text);
+/* Appends at most `columns` columns of `text`, the middle replaced by "..." when it is longer. */
 void layout_elide(struct strbuf *out, const char *text, size_t columns);
-/* Appends at most `columns` bytes of `text`, the end replaced by "...". */
+/* Appends at most `columns` columns of `text`, the end replaced by "...". */
 void layout_cut(struct strbuf *out, const char *text, size_t columns);
 
 /* "file:line: error: sentence [CHECK]", without a newline. */

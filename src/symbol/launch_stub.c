@@ -6,6 +6,8 @@
  * known it must be the kernel's, as a caller may be an overload of the same name. */
 #include "symbol/launch_stub.h"
 
+#include "base/ctext.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +34,7 @@ static const char *own_name(const char *function, size_t *length)
     while (*end && *end != '<' && (*end != '(' || !strncmp(end, ANONYMOUS, strlen(ANONYMOUS)))) {
         end += *end == '(' ? strlen(ANONYMOUS) : 1;
     }
-    for (begin = end;
-         begin > function && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_');) {
+    for (begin = end; begin > function && ctext_is_word(begin[-1]);) {
         begin--;
     }
     *length = (size_t)(end - begin);

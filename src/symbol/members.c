@@ -8,18 +8,12 @@
 
 #include "base/ctext.h"
 
-#include <ctype.h>
 #include <string.h>
 
 struct word {
     const char *ptr;
     size_t length;
 };
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static bool is_same(struct word a, struct word b)
 {
@@ -34,7 +28,7 @@ static bool is_called(struct word word, const char *name)
 static struct word word_at(const char *at, const char *end)
 {
     struct word word = {at, 0};
-    while (at + word.length < end && is_word(at[word.length])) {
+    while (at + word.length < end && ctext_is_word(at[word.length])) {
         word.length++;
     }
     return word;
@@ -50,7 +44,7 @@ static struct word last_name(const char *begin, const char *end, const char **be
         depth += *end == '>' ? 1 : *end == '<' ? -1 : 0;
     }
     const char *name = end;
-    while (name > begin && is_word(name[-1])) {
+    while (name > begin && ctext_is_word(name[-1])) {
         name--;
     }
     *before = name;

@@ -9,6 +9,7 @@
  * the line above begins with that line. Cost: linear in the file, once, then in the statement. */
 #include "symbol/source.h"
 
+#include "base/ctext.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -248,8 +249,7 @@ static bool has_word(const char *p, const char *end, const char *word)
 {
     const size_t length = strlen(word);
     return (size_t)(end - p) >= length && memcmp(p, word, length) == 0 &&
-           ((size_t)(end - p) == length ||
-            !(isalnum((unsigned char)p[length]) || p[length] == '_'));
+           ((size_t)(end - p) == length || !ctext_is_word(p[length]));
 }
 
 /* Whether [p, end), without spaces around, is all of `if (...)` and the like. */

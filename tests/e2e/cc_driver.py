@@ -165,7 +165,19 @@ class Errors(Case):
 
     def test_a_compiler_that_dies_is_told_as_its_signal(self):
         dies = self.script("dies", 'case $1 in -v) echo "clang version 16.0.6"; echo nvptx64;;\n*) kill -SEGV $$;; esac')
-        self.cc("-c", SOURCES / "kernels.cu", clang=str(dies), code=128 + signal.SIGSEGV)
+        done = self.cc("-c", SOURCES / "kernels.cu", clang=str(dies), code=128 + signal.SIGSEGV)
+        self.assertIn(f"note: {dies} itself failed", done.stderr)
+
+    def test_a_device_name_that_clang_cannot_assemble_is_told(self):
+        """Clang 14 ends in its back end, with code 70 and a stack; no copies of the source stay behind."""
+        self.write("name.cu", "__global__ void f\u00fcllen() {}\n" + TINY)
+        for clang in CLANGS:
+            if not clang.endswith("-14"):
+                continue
+            with self.subTest(clang=clang):
+                done = self.cc("-c", "name.cu", clang=clang, code=70)
+                self.assertIn("device code of name.cu; kernels, device functions and device variables need names in ASCII", done.stderr)
+                self.assertEqual(list(self.temporary.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 ssan_test(base_containers SOURCES base_containers.c LINKS ssan_base)
 ssan_test(base_child SOURCES base_child.c LINKS ssan_base)
+ssan_test(base_columns SOURCES base_columns.c LINKS ssan_base)
 ssan_test(base_ctext SOURCES base_ctext.c LINKS ssan_base)
 ssan_test(base_similar SOURCES base_similar.c LINKS ssan_base)
 ssan_test(base_elf SOURCES base_elf.c LINKS ssan_base)
