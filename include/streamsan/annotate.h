@@ -26,7 +26,8 @@ enum ssan_annotation_kind {
     SSAN_ANNOTATE_POOL_ALLOC = 8,     /* pool, object, bytes */
     SSAN_ANNOTATE_POOL_FREE = 9,      /* pool, object */
     SSAN_ANNOTATE_FINDINGS = 10,      /* returns the number of error findings so far, unfolded */
-    SSAN_ANNOTATE_LIBRARY_ASKS = 11   /* bytes: 1 begins, 0 ends */
+    SSAN_ANNOTATE_LIBRARY_ASKS = 11,  /* bytes: 1 begins, 0 ends */
+    SSAN_ANNOTATE_USAGE = 12          /* object: any pointer; text */
 };
 
 /* Defined by streamsan in the program it checks; else null. Returns 0 except for
@@ -78,6 +79,10 @@ extern uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes,
  * has not been asked for by that. Does not nest. */
 #define SSAN_LIBRARY_ASKS(begins)                                                                  \
     ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_LIBRARY_ASKS, 0, (begins), 0, 0))
+/* For libraries: how the block at `ptr`, which the library owns and the program is lent, is to be
+ * used, as an order: "read it between take and release". Told as the fix of findings on the block,
+ * in place of edits that would need the library's streams and events. The last one counts. */
+#define SSAN_USAGE(ptr, text) ((void)SSAN_ANNOTATE_(SSAN_ANNOTATE_USAGE, (ptr), 0, 0, (text)))
 
 /* Error findings so far, for unit tests: waits until all that was submitted has been judged; 0
  * without the tool, and where no answer comes within 10 s, which makes the run incomplete. Counted

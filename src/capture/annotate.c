@@ -66,6 +66,8 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     thread = calls_thread();
     if (kind == SSAN_ANNOTATE_NAME_POINTER) {
         annotate_name(object, text);
+    } else if (kind == SSAN_ANNOTATE_USAGE) {
+        emit_name(SSAN_object_USAGE, (uint64_t)(uintptr_t)object, text ? text : "");
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
         wait_for_accesses(thread);
         return capture_ask_findings(thread->id);

@@ -11,6 +11,7 @@
 
 #include "core/explain_check.h"
 #include "core/explain_failures.h"
+#include "core/explain_fix_told.h"
 #include "core/explain_ids.h"
 #include "core/explain_label.h"
 #include "core/explain_read.h"
@@ -280,52 +281,6 @@ static void fill_nearest(struct explainer *explainer, struct finding *finding,
     }
 }
 
-/* The fix that passed, with which findings go and which stay (folded ones go by who tells them);
- * none for one without source edits. */
-static bool fill_fix(struct explainer *explainer, struct finding *finding, const struct work *work)
-{
-    struct arena *arena = &explainer->report->arena;
-    const size_t works = explainer->checker.work_count;
-    if (work->hazard->check == CHECK_UNCHECKED_LAUNCH) {
-        finding->fix =
-            explain_ask_error(arena, history_place(&explainer->history, work->hazard->then.site));
-        return finding->fix != NULL;
-    }
-    if (!work->fix || work->fix->edit_count == 0) {
-        return true;
-    }
-    struct fix *fix = arena_alloc(arena, sizeof *fix);
-    const char **removes = arena_alloc(arena, works * sizeof *removes);
-    const char **leaves = arena_alloc(arena, works * sizeof *leaves);
-    bool *stays = arena_alloc(arena, works * sizeof *stays);
-    if (!fix || !removes || !leaves || !stays) {
-        return false;
-    }
-    *fix = (struct fix){.kind = work->fix->kind,
-                        .checked = true,
-                        .partial = work->fix->partial,
-                        .borrowed = work->fix->borrowed,
-                        .edits = work->fix->edits,
-                        .edit_count = work->fix->edit_count,
-                        .removes = removes,
-                        .leaves = leaves};
-    for (size_t i = 0; i < works; i++) { /* a finding stays as long as anything of it does */
-        stays[explainer->checker.works[i].folded_into] |= !work->gone[i];
-    }
-    for (size_t i = 0; i < works; i++) {
-        if (explainer->checker.works[i].folded_into != i) {
-            continue;
-        }
-        if (stays[i]) {
-            leaves[fix->leave_count++] = explainer->ids[i];
-        } else {
-            removes[fix->remove_count++] = explainer->ids[i];
-        }
-    }
-    finding->fix = fix;
-    return true;
-}
-
 static bool fill_window(struct explainer *explainer, struct finding *finding,
                         const struct window *window)
 {
@@ -378,7 +333,8 @@ static struct finding *make_finding(struct explainer *explainer, size_t index)
                    side_fill(&explainer->tables, &finding->then, &hazard->then,
                              work->pair.then_item) &&
                    (work->folded_into != index ||
-                    (fill_fix(explainer, finding, work) &&
+                    (fix_tell(&explainer->report->arena, &explainer->checker, index, explainer->ids,
+                              &finding->fix) &&
                      fill_window(explainer, finding, &explainer->windows[index])))
                ? finding
                : NULL;

@@ -75,21 +75,6 @@ static size_t call_of_item(const struct fix_job *job, uint32_t item)
     return history_call_at(job->history, job->history->items.items[item].position);
 }
 
-const char *fix_borrow(struct fix_job *job, struct proposal *proposal, struct spelling word,
-                       uint32_t from_item, size_t at_call)
-{
-    const struct place from = fix_call_place(job, call_of_item(job, from_item));
-    const bool own = history_site(job->history, job->history->items.items[from_item].site)->place ==
-                     history_site(job->history, job->history->calls.items[at_call].site)->place;
-    const bool everywhere =
-        word.text && (strncmp(word.text, "cudaStream", 10) == 0 || strcmp(word.text, "0") == 0);
-    proposal->borrowed |=
-        word.guessed ||
-        (!own && !everywhere && !history_same_function(from, fix_call_place(job, at_call)));
-    job->failed |= !word.text;
-    return word.text ? word.text : "";
-}
-
 const char *fix_p_stream(struct fix_job *job, struct proposal *proposal, size_t at_call)
 {
     return fix_borrow(job, proposal, spell_stream(job->history, job->maker->arena, job->p_index),
@@ -216,35 +201,6 @@ static void propose_record_and_wait_known(struct fix_job *job, uint32_t wait)
                                          .call = (uint32_t)job->c_call,
                                          .to = job->c_index,
                                          .event = wait});
-}
-
-/* Whether any known source text has the word. */
-static bool is_used(const struct history *history, const char *word)
-{
-    for (size_t i = 0; i < history->sites.count; i++) {
-        for (size_t frame = 0; frame < history->sites.items[i].frame_count; frame++) {
-            const char *text = history->sites.items[i].frames[frame].text;
-            if (text && strstr(text, word)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-const char *fix_new_name(struct fix_job *job, const char *base, uint32_t *given)
-{
-    for (;;) {
-        struct strbuf text = {0};
-        strbuf_puts(&text, base);
-        if (++*given > 1) {
-            strbuf_printf(&text, "%u", *given);
-        }
-        const char *name = fix_keep(job, &text);
-        if (!name || !is_used(job->history, name)) {
-            return name ? name : "";
-        }
-    }
 }
 
 /* A call once passed, in the function of c, above both places: where the streams are made (that of
@@ -425,6 +381,19 @@ static void leave_out_broken(struct fix_job *job)
     job->count = kept;
 }
 
+/* What the program has no name for is a worse way than an edge whose ends it knows. */
+static void prefer_known(struct fix_job *job)
+{
+    for (size_t i = 1; i < job->count; i++) {
+        const struct proposal known = job->out[i];
+        size_t k = known.foreign_count == 0 && known.kind != FIX_HOST_SYNC ? i : 0;
+        for (; k > 0 && job->out[k - 1].foreign_count > 0; k--) {
+            job->out[k] = job->out[k - 1];
+            job->out[k - 1] = known;
+        }
+    }
+}
+
 size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struct miss *miss,
                    struct proposal proposals[FIX_PROPOSALS], bool *failed)
 {
@@ -467,6 +436,7 @@ size_t fix_propose(struct fix_maker *maker, const struct pair *pair, const struc
         }
     }
     leave_out_broken(&job);
+    prefer_known(&job);
     *failed = job.failed;
     return job.count;
 }

@@ -30,11 +30,14 @@ struct change {
 
 #define PROPOSAL_EDITS   8
 #define PROPOSAL_CHANGES 4
+#define PROPOSAL_FOREIGN 3 /* two streams and an event */
 
 struct proposal {
     enum fix_kind kind;
     bool partial, borrowed;
-    bool broken; /* an edit would tear a statement without braces apart */
+    bool broken;                           /* an edit would tear a statement without braces apart */
+    const char *foreign[PROPOSAL_FOREIGN]; /* made-up words for what a library has made */
+    size_t foreign_count;
     struct source_edit edits[PROPOSAL_EDITS];
     size_t edit_count;
     struct change changes[PROPOSAL_CHANGES];

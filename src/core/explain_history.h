@@ -19,6 +19,7 @@ struct hist_site {
     struct place *frames;
     size_t frame_count;
     size_t user; /* index of the frame that is shown and edited: not in streamsan's own headers */
+    bool of_library;    /* a source file of a library, no header, makes the call */
     uint64_t place_key; /* of that frame's file and line; 0: unknown */
     uint32_t place;     /* dense number of that file and line from 0; HISTORY_NONE: unknown */
     uint64_t stack_key; /* of all frames; of the site's id when they are unknown */
@@ -77,6 +78,7 @@ struct hist_alloc {
     uint32_t generation;
     const char *call, *free_call;
     const char *given, *given_inside; /* names of its first byte, of another one */
+    const char *usage;                /* what its owner says of it; NULL: nothing */
 };
 
 /* allocs, frees and accesses of host threads; also blocks that the program's own allocator hands

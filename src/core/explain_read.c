@@ -158,6 +158,12 @@ static bool on_name(struct reader_state *state, const struct ssan_ev_name *ev)
         return true;
     }
     const uint32_t block = read_block_of(state, ev->id);
+    if (ev->object == SSAN_object_USAGE) {
+        if (block != HISTORY_NONE) {
+            history->allocs.items[block].usage = text;
+        }
+        return true;
+    }
     if (block == HISTORY_NONE) {
         if (!VEC_RESERVE(&history->pointer_names, history->pointer_names.count + 1)) {
             return false;

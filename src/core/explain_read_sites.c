@@ -67,6 +67,20 @@ static size_t choose_frame(const struct place *frames, size_t count)
     return known < count ? known : 0;
 }
 
+/* Whether a source file of a library stands among the first `count` frames. What stands in a header
+ * is as good as the program's own call: a wrapper. */
+static bool is_made_by_library(const struct place *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *file = frames[i].file, *suffix = file ? strrchr(file, '.') : NULL;
+        if (suffix && strncmp(suffix, ".h", 2) != 0 && strcmp(suffix, ".inl") != 0 &&
+            frames[i].language == SSAN_language_NATIVE && is_library_file(file, strlen(file))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Gives each site its frames and keys. */
 bool read_settle_sites(struct reader_state *state)
 {
@@ -92,6 +106,7 @@ bool read_settle_sites(struct reader_state *state)
         site->frame_count = i - begin;
         site->stack_key = key;
         site->user = choose_frame(site->frames, site->frame_count);
+        site->of_library = is_made_by_library(site->frames, site->user + 1);
         const struct place *shown = &site->frames[site->user];
         if (shown->file) {
             key = hash_text(HASH_SEED, shown->file);

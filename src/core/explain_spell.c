@@ -49,17 +49,17 @@ struct spelling spell_stream(const struct history *history, struct arena *arena,
     const struct hist_stream *stream = &history->streams.items[call->stream];
     const struct names_span argument = call_argument(history, call, NAMES_STREAM);
     if (argument.length > 0) {
-        return (struct spelling){names_copy(arena, argument), false};
+        return (struct spelling){.text = names_copy(arena, argument)};
     }
     if (stream->flavour == SSAN_stream_flavour_LEGACY) {
-        return (struct spelling){"cudaStreamLegacy", false};
+        return (struct spelling){.text = "cudaStreamLegacy"};
     }
     if (stream->flavour == SSAN_stream_flavour_PER_THREAD) {
-        return (struct spelling){"cudaStreamPerThread", false};
+        return (struct spelling){.text = "cudaStreamPerThread"};
     }
     const char *variable = spell_created_stream(history, arena, call->stream);
-    return (struct spelling){variable ? variable : made_up(arena, "stream_", stream->ordinal),
-                             true};
+    return (struct spelling){variable ? variable : made_up(arena, "stream_", stream->ordinal), true,
+                             !variable && history_site(history, stream->site)->of_library};
 }
 
 struct spelling spell_event(const struct history *history, struct arena *arena, uint32_t item)
@@ -67,11 +67,12 @@ struct spelling spell_event(const struct history *history, struct arena *arena, 
     const struct hist_item *call = &history->items.items[item];
     const struct names_span argument = call_argument(history, call, NAMES_EVENT);
     if (argument.length > 0) {
-        return (struct spelling){names_copy(arena, argument), false};
+        return (struct spelling){.text = names_copy(arena, argument)};
     }
     const char *variable = spell_created_event(history, arena, call->event);
-    const uint32_t ordinal = history->events.items[call->event].ordinal;
-    return (struct spelling){variable ? variable : made_up(arena, "event_", ordinal), true};
+    const struct hist_event *event = &history->events.items[call->event];
+    return (struct spelling){variable ? variable : made_up(arena, "event_", event->ordinal), true,
+                             !variable && history_site(history, event->site)->of_library};
 }
 
 #define PLAIN_MAX 128

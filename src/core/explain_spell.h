@@ -8,6 +8,7 @@
 struct spelling {
     const char *text;
     bool guessed; /* not the text of the call's argument */
+    bool foreign; /* made up, for what a library has made: no word of the program's is known */
 };
 
 /* The stream of an item as the item's call spells it; `arena` owns the text. */

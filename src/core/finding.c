@@ -27,14 +27,14 @@ const char *fix_word(enum fix_kind kind)
         [FIX_MOVE_RECORD] = "move-record",   [FIX_MOVE_WAIT] = "move-wait",
         [FIX_SECOND_EVENT] = "second-event", [FIX_HOST_SYNC] = "host-sync",
         [FIX_MOVE_FREE] = "move-free",       [FIX_HAND_OVER] = "hand-over",
-        [FIX_ASK_ERROR] = "ask-error",
+        [FIX_ASK_ERROR] = "ask-error",       [FIX_KEEP_USAGE] = "keep-usage",
     };
     return words[kind];
 }
 
 bool fix_is_told(const struct fix *fix)
 {
-    return fix && (fix->checked || fix->kind == FIX_ASK_ERROR);
+    return fix && (fix->checked || fix->kind == FIX_ASK_ERROR || fix->kind == FIX_KEEP_USAGE);
 }
 
 const char *witness_word(enum witness_kind kind)

@@ -135,6 +135,7 @@ enum fix_kind {
     FIX_MOVE_FREE,    /* the free goes behind the join */
     FIX_HAND_OVER,    /* host threads */
     FIX_ASK_ERROR,    /* ask for a launch's error; changes no order, so nothing checks it */
+    FIX_KEEP_USAGE,   /* what the buffer's owner says of it: words, so nothing checks them */
 };
 
 const char *fix_word(enum fix_kind kind); /* insert-wait ... */
@@ -152,6 +153,10 @@ struct fix {
     enum fix_kind kind;
     bool checked, partial; /* partial: host threads need a hand-over besides */
     bool borrowed;         /* names are those of another function, or made up: they want adapting */
+    const char *const *foreign; /* those that stand for what a library made: the program may have no
+                                   name for it */
+    size_t foreign_count;
+    const char *usage; /* keep-usage: the words; else NULL */
     const struct source_edit *edits;
     size_t edit_count;
     const char *const *removes; /* ids of findings (not of folded ones) gone with it */

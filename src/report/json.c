@@ -221,6 +221,9 @@ static json_t *fix_value(struct json_build *build, const struct fix *fix)
     json_put(build, object, "removes", json_texts(fix->removes, fix->remove_count));
     json_put(build, object, "leaves", json_texts(fix->leaves, fix->leave_count));
     json_put(build, object, "edits", json_edits(build, fix));
+    if (fix->usage) {
+        json_put(build, object, "usage", json_text(fix->usage));
+    }
     return object;
 }
 

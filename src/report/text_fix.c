@@ -65,6 +65,10 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
     case FIX_ASK_ERROR:
         strbuf_puts(out, "ask for its error behind the launch, before the next join:");
         return;
+    case FIX_KEEP_USAGE:
+        strbuf_printf(out, "'%s' is a library's, which says of it: %s.",
+                      words_buffer(report, finding->buffer), finding->fix->usage);
+        return;
     }
     if (host) {
         words_place(out, &words_op(report, finding->then.op)->at,
@@ -218,6 +222,20 @@ static void excerpt(struct strbuf *out, const struct report *report, const struc
     mem_free(edits);
 }
 
+/* Which names of the edits the program may not have at all. */
+static void foreign(struct strbuf *out, const struct fix *fix)
+{
+    for (size_t i = 0; i < fix->foreign_count; i++) {
+        strbuf_printf(out, "%s%s", i == 0 ? " " : " and ", fix->foreign[i]);
+    }
+    if (fix->foreign_count > 0) {
+        strbuf_printf(out,
+                      " stand%s for what a library has made, which the program may have no "
+                      "name for.",
+                      fix->foreign_count == 1 ? "s" : "");
+    }
+}
+
 static void checked(struct strbuf *out, const struct fix *fix)
 {
     struct strbuf text = {0};
@@ -240,6 +258,7 @@ static void checked(struct strbuf *out, const struct fix *fix)
     if (fix->borrowed) {
         strbuf_puts(&text, " The names may have to be adapted to the place.");
     }
+    foreign(&text, fix);
     layout_wrap(out, NULL, strbuf_text(&text));
     out->failed |= text.failed;
     strbuf_finish(&text);

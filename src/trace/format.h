@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SSAN_TRACE_VERSION 6u
+#define SSAN_TRACE_VERSION 7u
 
 #define LIVE_MAGIC  UINT64_C(0x3145564c4e415353) /* "SSANLVE1" */
 #define KEPT_MAGIC  UINT64_C(0x3145504b4e415353) /* "SSANKPE1" */

@@ -64,6 +64,8 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
     }
     if (kind == SSAN_ANNOTATE_NAME_POINTER) {
         tell_name(object, text);
+    } else if (kind == SSAN_ANNOTATE_USAGE) {
+        emit_name(SSAN_object_USAGE, (uint64_t)(uintptr_t)object, text ? text : "");
     } else if (kind == SSAN_ANNOTATE_FINDINGS) {
         return count_findings();
     } else if (kind == SSAN_ANNOTATE_LIBRARY_ASKS) {

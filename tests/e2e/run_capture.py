@@ -64,7 +64,7 @@ def normalised(listing):
         dead = re.match(r"free alloc=(\d+)", line)
         if dead:
             blocks[:] = [b for b in blocks if b[0] != f"A{dead[1]}"]
-        line = re.sub(r"(?<=object=pointer id=)\d+", lambda m: hex(int(m[0])), line)
+        line = re.sub(r"(object=(?:pointer|usage) id=)(\d+)", lambda m: m[1] + hex(int(m[2])), line)
         rows.append(re.sub(r"0x[0-9a-f]+", place, line))
     return rows
 

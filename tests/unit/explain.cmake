@@ -1,6 +1,7 @@
 if(TARGET ssan_core)
     ssan_test(core_explain_names SOURCES explain_names.c LINKS ssan_core)
     ssan_test(core_explain_cases SOURCES explain_cases.c explain_script.c LINKS ssan_core)
+    ssan_test(core_explain_library SOURCES explain_library.c explain_script.c LINKS ssan_core)
     ssan_test(core_explain_naming SOURCES explain_naming.c explain_script.c LINKS ssan_core)
     ssan_test(core_explain_report SOURCES explain_report.c explain_script.c LINKS ssan_core)
     ssan_test(core_explain_words SOURCES explain_words.c LINKS ssan_core)

@@ -261,6 +261,44 @@ static void unchecked_fixes_are_not_shown(void **state)
     report_finish(&report);
 }
 
+/* What nobody checked and no statement makes: the words of who owns the buffer. */
+static void usage_is_told_as_it_is(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    fixture_handover(&report);
+    *(struct fix *)report.findings[0]->fix =
+        (struct fix){.kind = FIX_KEEP_USAGE, .usage = "read it between take and release"};
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), "  fix        'dev' is a library's, which says of "
+                                               "it: read it between take and release.\n"));
+    assert_null(strstr(strbuf_text(&text), "checked"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
+static void names_of_a_library_are_told(void **state)
+{
+    static const char *const words[] = {"event_1", "stream_2"};
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    fixture_handover(&report);
+    struct fix *fix = (struct fix *)report.findings[0]->fix;
+    fix->foreign = words;
+    fix->foreign_count = 1;
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), "event_1 stands"));
+    strbuf_finish(&text);
+    text = (struct strbuf){0};
+    fix->foreign_count = 2;
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), "event_1 and stream_2 stand"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
 static void no_memory_shows(void **state)
 {
     uint64_t nth, needed;
@@ -298,6 +336,8 @@ int main(void)
         cmocka_unit_test(quiet_prints_nothing),
         cmocka_unit_test(color_is_only_color),
         cmocka_unit_test(unchecked_fixes_are_not_shown),
+        cmocka_unit_test(usage_is_told_as_it_is),
+        cmocka_unit_test(names_of_a_library_are_told),
         cmocka_unit_test(no_memory_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

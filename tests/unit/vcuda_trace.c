@@ -31,6 +31,7 @@ static int program(void *unused)
     SSAN_NAME(s, "side");
     SSAN_NAME(e, "ready");
     SSAN_NAME(d, "d_x");
+    SSAN_USAGE(d, "once");
     OK(cudaStreamWaitEvent(s, e, 0)); /* never recorded */
     OK(cudaMemcpy(d, pageable, 64, cudaMemcpyHostToDevice));
     OK(cudaMemset2DAsync(d + 128, 32, 0, 16, 4, s));
@@ -139,6 +140,10 @@ static void check_words(const struct trace *trace)
     event = trace_at(trace, SSAN_EV_name, 2);
     assert_int_equal(event->name.object, SSAN_object_POINTER);
     assert_int_equal(event->name.id, trace_at(trace, SSAN_EV_alloc, 0)->alloc.address);
+    event = trace_at(trace, SSAN_EV_name, 3);
+    assert_int_equal(event->name.object, SSAN_object_USAGE);
+    assert_int_equal(event->name.id, trace_at(trace, SSAN_EV_alloc, 0)->alloc.address);
+    assert_true(str_is(event->name.text, "once"));
     event = trace_at(trace, SSAN_EV_host_access, 0);
     assert_int_equal(event->host_access.thread,
                      trace_at(trace, SSAN_EV_callback_begin, 0)->callback_begin.thread);

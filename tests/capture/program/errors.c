@@ -43,6 +43,7 @@ int scenario_unasked(void)
     begin();
     fake_fail(CUDA_INVALID_VALUE);
     __device_stub__scale(device);
+    SSAN_USAGE(device, "use it as the library says");
     SSAN_LIBRARY_ASKS(1);
     error = cudaPeekAtLastError();
     SSAN_LIBRARY_ASKS(0);
