@@ -167,6 +167,9 @@ enum ssan_pipe_status ssan_pipe_acquire(struct ssan_pipe *pipe,
     }
     if (status == SSAN_PIPE_BROKEN) {
         (void)pipe_fail_call(err, &pipe->broke, pipe->name);
+    } else if (status == SSAN_PIPE_TIMEOUT && err) {
+        (void)pipe_fail(err, status, SSAN_PIPE_NO_BATCH, "%s: no slot: %s; batches: %s", pipe->name,
+                        ssan_pipe_status_text(status), pipe_holders(pipe).text);
     } else if (status != SSAN_PIPE_OK) {
         (void)pipe_fail(err, status, SSAN_PIPE_NO_BATCH, "%s: no slot: %s", pipe->name,
                         ssan_pipe_status_text(status));

@@ -73,7 +73,11 @@ enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct f
         snprintf(call, sizeof call, "cudaSetDevice(%d)", failure->device);
     }
     tell_code(failure, why, sizeof why);
-    pipe_fail(err, failure->status, failure->batch, "%s%s: %s failed: %s%s", name, batch, call, why,
+    pipe_fail(err, failure->status, failure->batch, "%s%s: %s failed: %s%s%s", name, batch, call,
+              why,
+              failure->code == cudaErrorInvalidResourceHandle
+                  ? "; does the stream live, and is it of the batch's device?"
+                  : "",
               failure->status == SSAN_PIPE_BROKEN ? "; its work may still run" : "");
     err->code = failure->code;
     err->call = failure->call;
@@ -94,6 +98,34 @@ bool pipe_no_memory(struct failure *failure, const char *call, int code)
     *failure = (struct failure){
         .status = SSAN_PIPE_NO_MEMORY, .code = code, .call = call, .batch = SSAN_PIPE_NO_BATCH};
     return false;
+}
+
+struct holders pipe_holders(const struct ssan_pipe *pipe)
+{
+    static const char *const words[] = {
+        [SLOT_FILLING] = "to be submitted or abandoned",
+        [SLOT_SUBMITTED] = "on the device",
+        [SLOT_READY] = "to be taken",
+        [SLOT_TAKEN] = "to be released",
+    };
+    unsigned counts[SLOT_TAKEN + 1] = {[SLOT_TAKEN] = pipe->landings_held};
+    struct holders holders = {""};
+    size_t length = 0;
+    for (unsigned i = 0; i < pipe->slot_count; i++) {
+        const enum slot_state state = slot_state(&pipe->slots[i]);
+        counts[state == SLOT_SUBMITTING ? SLOT_SUBMITTED : state]++;
+    }
+    for (unsigned state = SLOT_FILLING; state <= SLOT_TAKEN; state++) {
+        if (counts[state] && words[state]) {
+            length += (size_t)snprintf(holders.text + length, sizeof holders.text - length,
+                                       "%s%u %s", length ? ", " : "", counts[state], words[state]);
+        }
+    }
+    if (!length) {
+        snprintf(holders.text, sizeof holders.text, "none, and the pipeline is %s",
+                 pipe->is_closed ? "closed" : "not closed");
+    }
+    return holders;
 }
 
 bool pipe_error_stands(void)

@@ -21,8 +21,8 @@ static enum ssan_pipe_status end_watch(struct ssan_pipe *pipe, const char *call,
     pipe_wake(&pipe->changed, pipe->watchers);
     if (left) {
         return pipe_fail(err, SSAN_PIPE_TIMEOUT, SSAN_PIPE_NO_BATCH,
-                         "%s: %s: %u %s still under way", pipe->name, call, left,
-                         left == 1 ? "batch is" : "batches are");
+                         "%s: %s: %u %s still under way; batches: %s", pipe->name, call, left,
+                         left == 1 ? "batch is" : "batches are", pipe_holders(pipe).text);
     }
     untold = take_untold(pipe);
     return untold.status == SSAN_PIPE_OK ? SSAN_PIPE_OK : pipe_fail_call(err, &untold, pipe->name);

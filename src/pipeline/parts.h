@@ -156,6 +156,12 @@ enum ssan_pipe_status pipe_fail_call(struct ssan_pipe_error *err, const struct f
                                      const char *name);
 /* Notes that the C library has no memory for `call`; false. */
 bool pipe_no_memory(struct failure *failure, const char *call, int code);
+/* Who has the batches, for a caller whose time is over: "1 to be submitted, 2 to be taken". Under
+ * the lock. */
+struct holders {
+    char text[128];
+};
+struct holders pipe_holders(const struct ssan_pipe *pipe);
 /* Whether an error of an earlier call stands in the thread's last error. To the tool this is no
  * question of the program's. */
 bool pipe_error_stands(void);

@@ -252,6 +252,21 @@ static bool begin_submit(struct slot *slot)
     return atomic_compare_exchange_strong(&slot->state, &filling, SLOT_SUBMITTING);
 }
 
+/* Why a batch that was given to submit is not the caller's; slot NULL: it is no slot's. */
+static const char *what_is_not_acquired(const struct slot *slot)
+{
+    switch (slot ? slot_state(slot) : SLOT_FILLING) {
+    case SLOT_FILLING:
+        return "of what is no batch of acquire";
+    case SLOT_TAKEN:
+        return "of a batch that a consumer has: it was submitted before";
+    case SLOT_EMPTY:
+        return "of a batch that is gone: it was released, abandoned or failed";
+    default:
+        return "of a batch that is submitted already";
+    }
+}
+
 enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_batch *batch,
                                        ssan_pipe_compute *compute, void *user,
                                        struct CUstream_st *stream, struct ssan_pipe_error *err)
@@ -259,9 +274,8 @@ enum ssan_pipe_status ssan_pipe_submit(struct ssan_pipe *pipe, struct ssan_pipe_
     struct submission s = {.pipe = pipe, .slot = slot_of(pipe, batch), .compute = stream};
     enum ssan_pipe_status status = SSAN_PIPE_OK;
     if (!compute || !s.slot || !begin_submit(s.slot)) {
-        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "%s: %s", pipe->name,
-                         compute ? "submit of what is not an acquired batch"
-                                 : "submit without compute");
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "%s: submit %s", pipe->name,
+                         compute ? what_is_not_acquired(s.slot) : "without compute");
     }
     s.shield = pipe_shield();
     if (run(&s, compute, user)) {

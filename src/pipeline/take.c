@@ -198,10 +198,14 @@ static void tell_no_batch(const struct ssan_pipe *pipe, enum ssan_pipe_status st
 {
     if (status == SSAN_PIPE_BROKEN) {
         (void)pipe_fail_call(err, &pipe->broke, pipe->name);
+    } else if (status == SSAN_PIPE_TIMEOUT && err) {
+        (void)pipe_fail(err, status, SSAN_PIPE_NO_BATCH, "%s: no batch: %s; batches: %s",
+                        pipe->name, ssan_pipe_status_text(status), pipe_holders(pipe).text);
     } else {
         (void)pipe_fail(err, status, SSAN_PIPE_NO_BATCH, "%s: no batch: %s", pipe->name,
-                        status == SSAN_PIPE_BUSY ? "the consumer holds all its landings"
-                                                 : ssan_pipe_status_text(status));
+                        status == SSAN_PIPE_BUSY
+                            ? "the consumer holds all its landings; release one"
+                            : ssan_pipe_status_text(status));
     }
 }
 
@@ -254,6 +258,19 @@ static bool is_held_by(const struct ssan_pipe_consumer *consumer, const struct s
 {
     return slot_state(slot) == SLOT_TAKEN &&
            atomic_load_explicit(&slot->taker, memory_order_relaxed) == consumer;
+}
+
+/* Why a batch that was given to release isn't held by its consumer; slot NULL: it is no slot's. */
+static const char *what_is_not_held(const struct slot *slot)
+{
+    switch (slot ? slot_state(slot) : SLOT_EMPTY) {
+    case SLOT_EMPTY:
+        return "what is no batch any more: it was released, or never taken here";
+    case SLOT_TAKEN:
+        return "a batch that another consumer holds";
+    default:
+        return "a batch that take has not given";
+    }
 }
 
 static struct landing *landing_of(const struct ssan_pipe_consumer *consumer,
@@ -316,8 +333,8 @@ enum ssan_pipe_status ssan_pipe_release(struct ssan_pipe_consumer *consumer,
         return status;
     }
     if (!slot || !is_held_by(consumer, slot)) {
-        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
-                         "%s: release of what is not a batch that this consumer holds", pipe->name);
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "%s: release of %s",
+                         pipe->name, what_is_not_held(slot));
     }
     if (slot->batch.output_bytes) {
         SSAN_HOST_READ(slot->output, slot->batch.output_bytes);

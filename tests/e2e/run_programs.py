@@ -5,6 +5,7 @@
 
     // BUILD: words for `streamsan cc` beside the file itself; @ is the folder of the programs (begins a variant)
     // OBJECT: words for `streamsan cc -c`, whose object is linked in (belongs to the variant)
+    // LIBS: words behind the file (belongs to the variant)
     // RUN: options of `streamsan run`                (begins a block; a variant may hold several; none: one without options)
     // ARGS: words for the program
     // VERDICT: clean | errors | incomplete
@@ -12,8 +13,9 @@
     // STDOUT: a line that the program prints
     // SAYS: words that stderr must hold              (any number)
     // FINDING: <severity> <rule> ['buffer' [lo,hi)...] [first=<line or kind:name>] [then=...] [nearest=<kind>] [by=R-...]
-                                                      (any number; the error and warning findings must be exactly these;
+               [fix=checked or its kind]              (any number; the error and warning findings must be exactly these;
                                                       `folded` in front of the severity: inside another one)
+    // FIX: words that the fix of some finding holds   (any number; statements it inserts, or its usage)
     // MAY: advice <rule>                             (any number; other advice is a failure)
 """
 import pathlib
@@ -34,7 +36,7 @@ FINDING = re.compile(r"^(?P<folded>folded )?(?P<severity>error|warning|advice) (
 
 class Variant:
     def __init__(self, words):
-        self.words, self.objects, self.blocks = words, [], []
+        self.words, self.objects, self.libs, self.blocks = words, [], [], []
 
     def block(self):
         if not self.blocks:
@@ -61,6 +63,8 @@ def variants(path):
             found.append(Variant([]))
         if word == "OBJECT":
             found[-1].objects.append(words_of(text))
+        elif word == "LIBS":
+            found[-1].libs.extend(words_of(text))
         elif word == "RUN":
             found[-1].blocks.append({"RUN": [text]})
         else:
@@ -96,9 +100,18 @@ def meets(report, f, want):
             return False
         if key == "by" and f["ordered_by"] != value:
             return False
-        if key == "fix" and bool((f.get("fix") or {}).get("checked")) != (value == "checked"):
+        if key == "fix" and not fix_is(f["fix"] or {"kind": "none", "checked": False}, value):
             return False
     return True
+
+
+def fix_is(fix, value):
+    return fix["checked"] if value == "checked" else fix["kind"] == value
+
+
+def words_of_fix(f):
+    fix = f["fix"] or {"edits": []}
+    return "\n".join([fix.get("usage", ""), *(edit["insert_before"] or edit.get("insert_behind", "") for edit in fix["edits"])])
 
 
 def seen_in(report, findings):
@@ -131,6 +144,8 @@ def holds(program, block, *schedule, env=None):
     for want in wanted:
         pool = folded if want["folded"] else top
         check(any(meets(result.report, f, want) for f in pool), f"no such finding: {want}\n{seen_in(result.report, pool)}{result.err}")
+    for words in block.get("FIX", []):
+        check(any(words in words_of_fix(f) for f in top), f"no fix holds: {words}\n" + "\n".join(map(words_of_fix, top)))
     for f in top:
         if f["severity"] != "advice":
             check(any(meets(result.report, f, w) for w in wanted if not w["folded"]), f"unexpected: {f['message']}\n{result.about()}")
@@ -150,7 +165,7 @@ def case(path, variant, number):
     check(any("VERDICT" in b for b in variant.blocks), "states no verdict")
     stem = pathlib.Path(WORK.name) / f"{path.stem}-{number}"
     objects = [build(stem.with_name(f"{stem.name}-{i}.o"), "-c", *words) for i, words in enumerate(variant.objects)]
-    program = build(stem, *variant.words, path, *objects)
+    program = build(stem, *variant.words, path, *objects, *variant.libs)
     for block in variant.blocks:
         for schedule in schedules_of(block):
             holds(program, block, *schedule)
