@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -138,6 +139,11 @@ def execute(command, env=None, cwd=None, timeout=TIMEOUT_S, text=None, **how):
     with started(command, env, cwd, stdin=stdin, **how) as child:
         out, err = child.communicate(text, timeout)
         return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
+def shown_files(document):
+    """The files that a document shows whole, in blocks such as ```cuda first.cu: texts by name."""
+    return dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", document.read_text(encoding="utf-8"), re.M | re.S))
 
 
 def build(output, *words):

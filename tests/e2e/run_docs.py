@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What docs/ shows is what happens: every `console` block is run, and its output compared.
+"""What docs/ shows is what happens: every `console` block is run, and its output compared. A block of code with a file's name behind its
+language (```cuda first.cu) is that file.
 
 run_docs.py [--all] [part of a name]. A block has lines `$ command`, each with the output (both streams as they come, the
 program's first) behind it. `...` in a line stands for anything in that line, on a line of its own for any number of lines.
@@ -12,7 +13,7 @@ import re
 import shlex
 import sys
 
-from harness import ROOT, TOOL, Tally, check, execute, only_argument, work_folder
+from harness import ROOT, TOOL, Tally, check, execute, only_argument, shown_files, work_folder
 
 WORK = work_folder("docs")
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,6 +50,8 @@ def run_document(document):
     folder = pathlib.Path(WORK.name) / document.stem
     folder.mkdir()
     (folder / "examples").symlink_to(ROOT / "examples")
+    for name, text in shown_files(document).items():
+        (folder / name).write_text(text, encoding="utf-8")
     env = {"PATH": f"{TOOL.parent}:{os.environ['PATH']}", "COLUMNS": "100"}
     for command, lines in commands(document):
         done = execute(list(words(command, folder)), env, folder)

@@ -19,7 +19,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from harness import ROOT, TOOL, Skip, Tally, build_once, check, execute, run, work_folder  # noqa: E402
+from harness import ROOT, TOOL, Skip, Tally, build_once, check, execute, run, shown_files, work_folder  # noqa: E402
 
 from pairwise import all_pairs, covering_array, pairs_of  # noqa: E402
 
@@ -281,6 +281,9 @@ def with_cudart(tree):
     nvcc = TOOLKIT / "bin/nvcc"
     if shutil.which("pkg-config") and nvcc.is_file():
         do(nvcc, "-o", WORK / "by-nvcc", OUTSIDE / "app.c", *flags_of(tree, "streamsan-pipeline"))
+        first = WORK / "first.cu"
+        first.write_text(shown_files(ROOT / "docs/pipeline.md")["first.cu"], encoding="utf-8")
+        do(nvcc, "-o", WORK / "first", first, *flags_of(tree, "streamsan-pipeline"))
     for source in sorted((ROOT / "src/pipeline").glob("*.c")):
         do("cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", f"-I{ROOT}/src", f"-I{ROOT}/include",
            "-isystem", TOOLKIT / "include", source)
