@@ -109,6 +109,7 @@ static struct judge judge_of(const struct result *result, const struct explore_r
         .reasons = result->reasons.items,
         .reason_count = result->reasons.count,
         .reason_lost = result->reason_lost,
+        .spare = true, /* orders name streams of all items */
     };
 }
 

@@ -235,7 +235,7 @@ static int judge_session(struct session *session)
         .command = session->options->arguments,
         .end = {true, first->code, first->end_signal},
         .reasons = reasons,
-        .spare_buffers = true,
+        .spare = true,
         .gpu = session->device.gpu,
         .adorn = add_witnesses,
         .adorn_self = session,

@@ -115,7 +115,7 @@ static void explain_feed(struct report *report, const struct judge *judge, struc
         .threads_strict = judge->options->strict,
         .stop = stop,
         .stop_self = &progress,
-        .spare_buffers = judge->spare_buffers,
+        .spare = judge->spare,
     };
     struct ssan_error err = {0};
     struct reader *again = open_again(feed);

@@ -30,8 +30,8 @@ struct judge {
     size_t reason_count;
     bool reason_lost; /* there was a further one, for which there was no memory */
     int clean_code;
-    bool gpu;           /* what the run is for, where no trace says it */
-    bool spare_buffers; /* keep rows for allocations that no finding names, for `adorn` */
+    bool gpu;   /* what the run is for, where no trace says it */
+    bool spare; /* keep rows for allocations and streams that no finding names, for `adorn` */
     /* Adds facts to the report before it is printed. May be NULL. */
     void (*adorn)(void *self, struct report *report);
     void *adorn_self;

@@ -70,7 +70,8 @@ static void fail_hunt(struct hunt *hunt, const char *text)
 }
 
 /* The n-th attempt: the variants of the pair that is told, then two of each repeat, then the pair
- * interleaved, where it changed places and nothing came of it. */
+ * interleaved, where it changed places and nothing came of it. A host access may have to be waited
+ * for, which the pair alone does. */
 static bool attempt_of(const struct hunt *hunt, size_t n, size_t *pair,
                        enum invert_variant *variant)
 {
@@ -83,7 +84,9 @@ static bool attempt_of(const struct hunt *hunt, size_t n, size_t *pair,
     n -= INVERT_TORN;
     if (n < repeats) {
         *pair = 1 + n / 2;
-        *variant = n % 2 ? INVERT_LATE : INVERT_NEAR;
+        *variant = n % 2 == 0                                    ? INVERT_NEAR
+                   : hunt->pairs.items[*pair].then == MODEL_NONE ? INVERT_PAIR
+                                                                 : INVERT_LATE;
         return true;
     }
     n += INVERT_TORN - repeats;

@@ -142,7 +142,7 @@ static bool try_kernel(struct witness_search *search, struct report *report, str
 {
     const struct model *model = &search->first->model;
     struct gate_words gate = {.held = model->items.items[held].id,
-                              .until = {pair->thread, pair->number},
+                              .until = {.stream = pair->thread, .seq = pair->number},
                               .by_host = pair->then == MODEL_NONE,
                               .limit_ms = GATE_LIMIT_MS,
                               .grace_ms = GATE_GRACE_MS};

@@ -18,16 +18,16 @@
 
 #define FILE_CANDIDATE 4
 
-/* "s1.2" of each listed item. */
+/* "s1.2" of each listed item, "a1.2" of an access. */
 static bool fill_order(struct report *report, const struct plan *order, struct witness *witness)
 {
     const char **ids = arena_alloc(&report->arena, (order->items.count + 1) * sizeof *ids);
     size_t i;
     for (i = 0; ids && i < order->items.count; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "s%u.%u", order->items.items[i].stream,
-                 order->items.items[i].seq);
-        ids[i] = arena_strdup(&report->arena, text);
+        struct strbuf text = {0};
+        plan_print_item(&order->items.items[i], &text);
+        ids[i] = text.failed ? NULL : arena_strdup(&report->arena, strbuf_text(&text));
+        strbuf_finish(&text);
         if (!ids[i]) {
             return false;
         }
@@ -68,7 +68,8 @@ enum witness_kind witness_note(struct witness_search *search, struct report *rep
     found->visible = kind == WITNESS_SHOWN;
     found->there =
         invert_plan(&reference->model, &reference->facts, pair, variant, &found->plan, &there) &&
-        invert_replay(&outcome->model, &found->order) && describe_order(report, found, &witness);
+        invert_replay(&outcome->model, &outcome->facts, pair, &found->order) &&
+        describe_order(report, found, &witness);
     found->witness = witness;
     return found->there ? kind : WITNESS_FAILED;
 }
@@ -89,7 +90,7 @@ static bool add_order(const struct plan *plan, struct strbuf *words)
     return plan->items.count > 0;
 }
 
-/* The two operations, where they are two items. */
+/* The two operations alone. */
 static bool add_pair(const struct witness_search *search, const struct witness_found *found,
                      struct strbuf *words)
 {
@@ -97,7 +98,6 @@ static bool add_pair(const struct witness_search *search, const struct witness_f
     struct plan plan = {0};
     bool there = false;
     bool fine =
-        found->pair.then != MODEL_NONE &&
         invert_plan(model, &search->reference->facts, &found->pair, INVERT_PAIR, &plan, &there) &&
         there && add_order(&plan, words);
     plan_finish(&plan);
@@ -188,7 +188,7 @@ static bool take_replay(struct witness_search *search, struct report *report,
         outcome_compare(report, search->reference, &outcome, &search->noise, finding->buffer,
                         witness) != WITNESS_FAILED;
     good = good && (witness->kind == WITNESS_SHOWN) >= found->visible &&
-           (!order || invert_replay(&outcome.model, order));
+           (!order || invert_replay(&outcome.model, &outcome.facts, &found->pair, order));
     outcome_close(&outcome);
     return good;
 }

@@ -438,7 +438,7 @@ enum ssan_status explain(struct report *report, const struct engine *engine,
     explainer.tables = (struct tables){.report = report,
                                        .history = &explainer.history,
                                        .details = &explainer.details,
-                                       .spare = options->spare_buffers};
+                                       .spare = options->spare};
     explainer.checker = (struct checker){.history = &explainer.history,
                                          .source = source,
                                          .options = options,

@@ -13,7 +13,7 @@ struct explain_options {
     uint64_t max_checks;      /* at most this many re-runs of the trace for fixes; 0: 200 */
     bool (*stop)(void *self); /* asked between re-runs; true ends re-checking early. May be NULL */
     void *stop_self;
-    bool spare_buffers; /* keep rows for allocations that no finding names */
+    bool spare; /* keep rows for allocations and streams that no finding names */
 };
 
 /* Fills `report` (zeroed by the caller; run.* that the trace does not tell is left to the caller)

@@ -139,34 +139,55 @@ static struct place place_of(const struct tables *tables, uint32_t site)
     return history_place(tables->history, site);
 }
 
+static bool fill_stream(const struct tables *tables, uint32_t index, struct report_stream *row)
+{
+    const struct hist_stream *stream = &tables->history->streams.items[index];
+    const struct label label = label_stream(tables->history, &tables->report->arena, index);
+    *row = (struct report_stream){
+        .ordinal = stream->ordinal,
+        .name = label.text,
+        .name_from = label.from,
+        .flavour = stream->flavour,
+        .device = history_device(tables->history, stream->context),
+        .created = place_of(tables, stream->site),
+    };
+    return label.text != NULL;
+}
+
+/* Rows for other streams that have items; their names may be those of others. */
+static bool fill_spare_streams(struct tables *tables)
+{
+    struct report *report = tables->report;
+    size_t at = report->stream_count;
+    for (uint32_t i = 0; i < tables->history->streams.count; i++) {
+        if (tables->history->streams.items[i].items.count > 0 && tables_stream(tables, i) < 0 &&
+            !fill_stream(tables, i, &report->streams[at++])) {
+            return false;
+        }
+    }
+    report->spare_streams = at - report->stream_count;
+    return true;
+}
+
 static bool fill_streams(struct tables *tables)
 {
     struct report *report = tables->report;
     const size_t count = tables->streams.count;
+    const size_t spare = tables->spare ? tables->history->streams.count : 0;
     if (count > 0) {
         qsort(tables->streams.items, count, sizeof *tables->streams.items, by_number);
     }
-    report->streams = arena_alloc(&report->arena, (count + 1) * sizeof *report->streams);
+    report->streams = arena_alloc(&report->arena, (count + spare + 1) * sizeof *report->streams);
     const char ***names = mem_zalloc(count + 1, sizeof *names);
     bool ok = report->streams && names;
     for (size_t i = 0; ok && i < count; i++) {
-        const struct hist_stream *stream =
-            &tables->history->streams.items[tables->streams.items[i]];
-        const struct label label =
-            label_stream(tables->history, &report->arena, tables->streams.items[i]);
-        report->streams[i] = (struct report_stream){
-            .ordinal = stream->ordinal,
-            .name = label.text,
-            .name_from = label.from,
-            .flavour = stream->flavour,
-            .device = history_device(tables->history, stream->context),
-            .created = place_of(tables, stream->site),
-        };
         names[i] = &report->streams[i].name;
-        ok = label.text && map_set(&tables->stream_of, tables->streams.items[i], i);
+        ok = fill_stream(tables, tables->streams.items[i], &report->streams[i]) &&
+             map_set(&tables->stream_of, tables->streams.items[i], i);
     }
     report->stream_count = ok ? count : 0;
-    ok = ok && label_distinct(&report->arena, names, count);
+    ok = ok && label_distinct(&report->arena, names, count) &&
+         (!tables->spare || fill_spare_streams(tables));
     mem_free(names);
     return ok;
 }

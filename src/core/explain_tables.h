@@ -14,7 +14,7 @@ struct tables {
     VEC(uint32_t) streams; /* wanted; sorted by ordinal by tables_build */
     VEC(uint32_t) events;
     struct map call_of, block_of, stream_of, event_of; /* wanted thing -> index in the report */
-    bool spare; /* keep rows for allocations that are not wanted, behind the others */
+    bool spare; /* keep rows for allocations and streams not wanted, behind the others */
 };
 
 /* Marks things for the report; HISTORY_NONE is ignored. False when out of memory. */

@@ -370,6 +370,7 @@ struct report {
     size_t stream_count, event_count, buffer_count, op_count, edge_count, finding_count;
     uint32_t device_count; /* devices in the run: with more than one, reports name them */
     size_t spare_buffers;  /* behind the last of `buffers`: allocations that nothing names yet */
+    size_t spare_streams;  /* behind the last of `streams`: others that have items */
     const struct diagnosis *diagnosis;      /* NULL: not asked for */
     const struct suppression *suppressions; /* those that were applied; borrowed */
     size_t suppression_count;

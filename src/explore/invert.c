@@ -245,6 +245,12 @@ static uint32_t holder(const struct model *model, const struct facts *facts,
     return MODEL_NONE;
 }
 
+static bool list_access(const struct invert_pair *pair, struct plan *plan)
+{
+    const struct plan_item access = {.stream = pair->thread, .seq = pair->number, .by_host = true};
+    return VEC_PUSH(&plan->items, access);
+}
+
 static bool plan_host(const struct model *model, const struct facts *facts,
                       const struct invert_pair *pair, enum invert_variant variant,
                       struct plan *plan, bool *there)
@@ -253,6 +259,8 @@ static bool plan_host(const struct model *model, const struct facts *facts,
     switch (variant) {
     case INVERT_NEAR: /* nothing listed: `first` runs at the join that needs it, at the earliest */
         return true;
+    case INVERT_PAIR:
+        return list_access(pair, plan) && list(model, pair->first, plan);
     case INVERT_LATE:
         return plan_late(model, pair, plan);
     case INVERT_EAGER:
@@ -344,13 +352,21 @@ enum invert_result invert_check(const struct model *model, const struct invert_p
     return begun == 0 || happened < begun ? INVERT_DONE : INVERT_KEPT;
 }
 
-bool invert_replay(const struct model *model, struct plan *plan)
+bool invert_replay(const struct model *model, const struct facts *facts,
+                   const struct invert_pair *pair, struct plan *plan)
 {
+    const struct fact_host *host =
+        pair->then == MODEL_NONE ? facts_host(facts, pair->thread, pair->number) : NULL;
     bool fine = true;
     memset(plan, 0, sizeof *plan);
     snprintf(plan->policy, sizeof plan->policy, "lazy");
     for (size_t i = 0; fine && i < model->order.count; i++) {
-        fine = VEC_PUSH(&plan->items, model->items.items[model->order.items[i]].id);
+        const struct model_item *item = &model->items.items[model->order.items[i]];
+        if (host && host->position < item->closed) {
+            fine = list_access(pair, plan);
+            host = NULL;
+        }
+        fine = fine && VEC_PUSH(&plan->items, item->id);
     }
-    return fine;
+    return fine && (!host || list_access(pair, plan));
 }

@@ -53,7 +53,9 @@ enum invert_result invert_check(const struct model *model, const struct invert_p
 
 /* "s1.1,s2.1": the items of a plan as `--schedule order:` takes them. */
 void invert_words(const struct plan *plan, struct strbuf *out);
-/* Lists all items of a run in the order in which they ran. */
-bool invert_replay(const struct model *model, struct plan *plan);
+/* Lists all items of a run in the order in which they ran, and among them the host access of the
+ * pair where it has one. False when out of memory. */
+bool invert_replay(const struct model *model, const struct facts *facts,
+                   const struct invert_pair *pair, struct plan *plan);
 
 #endif

@@ -78,7 +78,8 @@ static bool on_op(struct reading *reading, const struct ssan_event *event)
         return thread != NULL; /* the engine refuses it */
     }
     struct model_item item = {
-        .id = {op->stream, (uint32_t)reading->streams.items[op->stream].ends.count + 1},
+        .id = {.stream = op->stream,
+               .seq = (uint32_t)reading->streams.items[op->stream].ends.count + 1},
         .op = op->op,
         .kind = op->kind,
         .form = op->form,

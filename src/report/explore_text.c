@@ -215,18 +215,21 @@ static void add_group(struct strbuf *out, const struct explore_facts *facts,
 static void add_streams(struct strbuf *out, const struct explore_facts *facts,
                         const struct report *report)
 {
+    struct strbuf text = {0};
     bool orders = false;
     for (size_t i = 0; i < facts->group_count; i++) {
         const struct explore_group *group = &facts->groups[i];
         orders = orders || (group->verdict != EXPLORE_SAME && group->schedule &&
                             strncmp(group->schedule, "order:", 6) == 0);
     }
-    for (size_t i = 0; orders && i < report->stream_count; i++) {
-        const struct report_stream *stream = &report->streams[i];
-        strbuf_printf(out, "%ss%" PRIu32 " '%s'", i == 0 ? "  streams: " : ", ", stream->ordinal,
-                      stream->name);
+    if (orders) {
+        words_streams(&text, report, NULL);
     }
-    strbuf_puts(out, orders && report->stream_count > 0 ? "\n" : "");
+    if (text.length > 0) {
+        strbuf_printf(out, "  streams: %s\n", strbuf_text(&text));
+    }
+    out->failed |= text.failed;
+    strbuf_finish(&text);
 }
 
 static void add_varying(struct strbuf *out, const struct explore_facts *facts)

@@ -144,7 +144,7 @@ static json_t *streams(struct json_build *build)
 {
     json_t *array = json_array();
     size_t i;
-    for (i = 0; i < build->report->stream_count; i++) {
+    for (i = 0; i < build->report->stream_count + build->report->spare_streams; i++) {
         const struct report_stream *stream = &build->report->streams[i];
         json_t *object = json_object(), *flags = json_array();
         if (stream->flavour == SSAN_stream_flavour_NON_BLOCKING) {

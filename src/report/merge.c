@@ -313,6 +313,7 @@ bool report_merge(struct report *into, const struct report *more, unsigned place
             shift.thread = into->ops[i].thread;
         }
     }
+    into->spare_streams = into->spare_buffers = 0; /* the tables grow over them */
     if (!merge_ops(into, more, &shift) || !merge_findings(into, more, &shift) ||
         !merge_tables(into, more, &shift) || !merge_run(&into->run, &more->run, &into->arena)) {
         return false;

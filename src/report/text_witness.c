@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define ORDER_PRINTED 12 /* operations; a longer order is described */
+#define ORDER_WORD    "order:"
 #define LINE_COLUMNS  60 /* of a line of the program's output */
 
 /* "P1" for "s1.1" where the report has a label for it. */
@@ -25,28 +26,49 @@ static const char *label_of(const struct report *report, const char *id)
     return id;
 }
 
-/* The number in the id of an operation of a stream: 2 for "s2.1"; 0 for other operations. */
-static unsigned long stream_number(const char *id)
+/* Which streams the numbers in an order are, and which access of the host stands in it:
+ * "s1 'producer', s2 'consumer', a1.1 reads 'out'". */
+static void add_legend(struct strbuf *out, const struct report *report,
+                       const struct finding *finding, const char *order)
 {
-    return id[0] == 's' ? strtoul(id + 1, NULL, 10) : 0;
+    const char *access = order[0] == 'a' ? order : strpbrk(order, ", ");
+    size_t begin = out->length;
+    words_streams(out, report, order);
+    while (access && access[0] != 'a') {
+        access = access[0] == '\0'  ? NULL
+                 : access[1] == 'a' ? access + 1
+                                    : strpbrk(access + 1, ", ");
+    }
+    if (access) {
+        strbuf_printf(out, "%s%.*s %s '%s'", out->length > begin ? ", " : "",
+                      (int)strcspn(access, ", "), access, words_verb(report, &finding->then),
+                      words_buffer(report, finding->buffer));
+    }
 }
 
-/* Which streams the numbers in an order are: " (s1 'producer', s2 'consumer')". */
-static void add_streams(struct strbuf *out, const struct report *report,
-                        const struct witness *witness)
+/* The whole order of a witness, and " (s1 'producer', s2 'consumer')". */
+static void add_order(struct strbuf *out, const struct report *report,
+                      const struct finding *finding)
 {
-    const char *separator = " (";
-    for (size_t i = 0; i < report->stream_count; i++) {
-        const struct report_stream *stream = &report->streams[i];
-        for (size_t k = 0; k < witness->order_count; k++) {
-            if (stream_number(witness->order[k]) == stream->ordinal) {
-                strbuf_printf(out, "%ss%" PRIu32 " '%s'", separator, stream->ordinal, stream->name);
-                separator = ", ";
-                break;
-            }
-        }
+    const struct witness *witness = finding->witness;
+    struct strbuf ids = {0}, legend = {0};
+    strbuf_puts(out, "order");
+    for (size_t i = 0; i < witness->order_count; i++) {
+        strbuf_printf(out, " %s", label_of(report, witness->order[i]));
+        strbuf_printf(&ids, "%s%s", i > 0 ? "," : "", witness->order[i]);
     }
-    strbuf_puts(out, separator[0] == ',' ? ")" : "");
+    add_legend(&legend, report, finding, strbuf_text(&ids));
+    if (legend.length > 0) {
+        strbuf_printf(out, " (%s)", strbuf_text(&legend));
+    }
+    out->failed |= ids.failed || legend.failed;
+    strbuf_finish(&ids);
+    strbuf_finish(&legend);
+}
+
+static bool is_order_told(const struct witness *witness)
+{
+    return witness->order_count > 0 && witness->order_count <= ORDER_PRINTED;
 }
 
 /* "holding scale on 'producer' until add on 'consumer' is done", "until the host reads 'out'": the
@@ -79,17 +101,12 @@ static void lead_gate(struct strbuf *out, const struct report *report,
 static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct witness *witness = finding->witness;
-    size_t i;
     if (witness->held) {
         lead_gate(out, report, finding);
         return;
     }
-    if (witness->order_count > 0 && witness->order_count <= ORDER_PRINTED) {
-        strbuf_puts(out, "order");
-        for (i = 0; i < witness->order_count; i++) {
-            strbuf_printf(out, " %s", label_of(report, witness->order[i]));
-        }
-        add_streams(out, report, witness);
+    if (is_order_told(witness)) {
+        add_order(out, report, finding);
         strbuf_puts(out, witness->interleaved ? ", the two interleaved by block," : "");
         return;
     }
@@ -164,8 +181,28 @@ static void add_command(struct strbuf *out, const char *const *words)
     }
 }
 
-static void replay(struct strbuf *out, const struct witness *witness)
+/* Below a command with a list of items: which streams they are of, unless that stands above. */
+static void add_command_streams(struct strbuf *out, const struct report *report,
+                                const struct finding *finding)
 {
+    const char *schedule = finding->witness->replay[3];
+    struct strbuf legend = {0}, text = {0};
+    if (!is_order_told(finding->witness) &&
+        strncmp(schedule, ORDER_WORD, strlen(ORDER_WORD)) == 0) {
+        add_legend(&legend, report, finding, schedule + strlen(ORDER_WORD));
+    }
+    if (legend.length > 0) {
+        strbuf_printf(&text, "where %s", strbuf_text(&legend));
+        layout_wrap(out, NULL, strbuf_text(&text));
+    }
+    out->failed |= legend.failed || text.failed;
+    strbuf_finish(&legend);
+    strbuf_finish(&text);
+}
+
+static void replay(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct witness *witness = finding->witness;
     if (!witness->replay) {
         if (witness->kind == WITNESS_SHOWN || witness->kind == WITNESS_SILENT) {
             layout_wrap(out, NULL,
@@ -180,6 +217,7 @@ static void replay(struct strbuf *out, const struct witness *witness)
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
     add_command(out, witness->replay);
     strbuf_puts(out, "\n");
+    add_command_streams(out, report, finding);
     if (witness->repeats > 1 || witness->reproduced < witness->repeats) {
         strbuf_printf(out, "%*sreplayed: the same %" PRIu32 " of %" PRIu32 " times\n",
                       LAYOUT_INDENT, "", witness->reproduced, witness->repeats);
@@ -252,7 +290,7 @@ void text_witness(struct strbuf *out, const struct report *report, const struct 
         reason(&text, report, finding);
     }
     layout_wrap(out, "witness", strbuf_text(&text));
-    replay(out, witness);
+    replay(out, report, finding);
     strbuf_puts(out, "\n");
     out->failed |= text.failed;
     strbuf_finish(&text);

@@ -4,8 +4,9 @@
 
 #include "trace/cuda_names.h"
 
+#include <ctype.h>
 #include <inttypes.h>
-
+#include <stdio.h>
 #include <string.h>
 
 static const struct place nowhere;
@@ -361,4 +362,56 @@ void words_shell(struct strbuf *out, const char *word)
         }
     }
     strbuf_puts(out, "'");
+}
+
+/* -- the streams of an order -- */
+
+#define STREAMS_TOLD 12
+
+/* Whether an item of that stream stands in the order. */
+static bool is_listed(const char *order, uint32_t ordinal)
+{
+    char text[16];
+    size_t length = (size_t)snprintf(text, sizeof text, "s%" PRIu32 ".", ordinal);
+    const char *at = order;
+    while (at && (at = strstr(at, text)) != NULL) {
+        if (at == order || !isalnum((unsigned char)at[-1])) {
+            return true;
+        }
+        at += length;
+    }
+    return !order;
+}
+
+/* The first stream behind `last` by its number that the order names; NULL: there is none. */
+static const struct report_stream *next_stream(const struct report *report, const char *order,
+                                               uint32_t last)
+{
+    const struct report_stream *best = NULL;
+    for (size_t i = 0; i < report->stream_count + report->spare_streams; i++) {
+        const struct report_stream *stream = &report->streams[i];
+        if (stream->ordinal > last && (!best || stream->ordinal < best->ordinal) &&
+            is_listed(order, stream->ordinal)) {
+            best = stream;
+        }
+    }
+    return best;
+}
+
+void words_streams(struct strbuf *out, const struct report *report, const char *order)
+{
+    const struct report_stream *stream = next_stream(report, order, 0);
+    size_t told = 0, left = 0;
+    for (; stream; stream = next_stream(report, order, stream->ordinal)) {
+        if (told == STREAMS_TOLD) {
+            left++;
+            continue;
+        }
+        strbuf_printf(out, "%ss%" PRIu32 " '%s'", told++ > 0 ? ", " : "", stream->ordinal,
+                      stream->name);
+        words_device(out, report, stream->device);
+    }
+    if (left > 0) {
+        strbuf_printf(out, " and %zu more", left);
+    }
 }

@@ -23,6 +23,9 @@ void words_device(struct strbuf *out, const struct report *report, int device);
 void words_lane(struct strbuf *out, const struct report *report, int op);
 /* The same with the device. */
 void words_lane_of_device(struct strbuf *out, const struct report *report, int op);
+/* "s1 'producer', s2 'consumer'": which streams the numbers in `order` ("s1.1,s2.1", NULL: all that
+ * have items) are, a dozen at most. Nothing where it has none. */
+void words_streams(struct strbuf *out, const struct report *report, const char *order);
 /* "reads", "writes", "frees", "reuses" */
 const char *words_verb(const struct report *report, const struct finding_side *side);
 bool words_is_host(const struct report_op *op); /* host access, host call */

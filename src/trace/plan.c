@@ -21,6 +21,8 @@ struct reading {
     struct plan *plan;
     struct directive *line;
     struct map items_seen, calls_seen;
+    struct map latest; /* of a stream, or a thread's accesses -> highest number listed */
+    size_t group;      /* the first item that is listed together with what comes; SIZE_MAX: none */
 };
 
 static enum ssan_status refuse(struct reading *reading, const char *what, const char *word)
@@ -38,83 +40,48 @@ static bool next_word(struct reading *reading, char *word, size_t room)
     return directive_word(reading->line, word, room);
 }
 
-bool plan_number_read(const char **text, uint32_t *number)
+/* Items of a stream come in their order, whatever the program does (but take turns in a group). */
+static enum ssan_status check_order(struct reading *reading, const struct plan_item *item,
+                                    const char *word)
 {
-    uint64_t value = 0;
-    const char *at = *text;
-    for (; isdigit((unsigned char)*at); at++) {
-        value = value * 10 + (uint64_t)(*at - '0');
-        if (value > UINT32_MAX) {
-            return false;
-        }
+    const uint64_t owner = plan_item_key(&(struct plan_item){item->stream, 0, item->by_host});
+    const uint64_t *at = map_find(&reading->latest, owner);
+    const struct plan_item *latest = at ? &reading->plan->items.items[*at] : NULL;
+    char what[160];
+    if (latest && latest->seq > item->seq && *at < reading->group) {
+        snprintf(what, sizeof what,
+                 "%c%" PRIu32 ".%" PRIu32 " is listed before an item that comes before it on its "
+                 "%s:",
+                 item->by_host ? 'a' : 's', latest->stream, latest->seq,
+                 item->by_host ? "thread" : "stream");
+        return refuse(reading, what, word);
     }
-    if (at == *text || value == 0) {
-        return false;
-    }
-    *text = at;
-    *number = (uint32_t)value;
-    return true;
-}
-
-/* "s1." of "s1.2": a letter, a number and what ends it. */
-static bool read_owner(const char **text, char letter, uint32_t *number)
-{
-    if (**text != letter) {
-        return false;
-    }
-    ++*text;
-    if (!plan_number_read(text, number) || **text != '.') {
-        return false;
-    }
-    ++*text;
-    return true;
-}
-
-bool plan_item_read(const char *text, struct plan_item *item, const char **end)
-{
-    *end = text;
-    return read_owner(end, 's', &item->stream) && plan_number_read(end, &item->seq);
-}
-
-bool plan_stream_read(const char *word, uint32_t *stream)
-{
-    const char *digits = word + 1;
-    return word[0] == 's' && plan_number_read(&digits, stream) && *digits == '\0';
-}
-
-static bool call_read(const char *text, struct plan_call *call, const char **end)
-{
-    if (!read_owner(&text, 't', &call->thread)) {
-        return false;
-    }
-    call->query = 0;
-    if (*text == '0') { /* queries in front of the first call */
-        call->number = 0;
-        text++;
-    } else if (!plan_number_read(&text, &call->number)) {
-        return false;
-    }
-    if (*text == 'q') {
-        text++;
-        if (!plan_number_read(&text, &call->query)) {
-            return false;
-        }
-    }
-    *end = text;
-    return call->number != 0 || call->query != 0;
+    return (latest && latest->seq > item->seq) ||
+                   map_set(&reading->latest, owner, reading->plan->items.count)
+               ? SSAN_OK
+               : no_memory(reading);
 }
 
 static enum ssan_status add_item(struct reading *reading, const char *word)
 {
+    enum ssan_status status;
     struct plan_item item;
     const char *end;
     uint64_t key;
-    if (!plan_item_read(word, &item, &end) || *end != '\0') {
-        return refuse(reading, "an item is written as s1.2 (stream 1, item 2), not", word);
+    if ((!plan_item_read(word, &item, &end) && !plan_access_read(word, &item, &end)) ||
+        *end != '\0') {
+        return refuse(reading,
+                      "an item is written as s1.2 (stream 1, item 2), or a1.2 for an access of the "
+                      "host (thread 1, its second one), not",
+                      word);
     }
-    key = (uint64_t)item.stream << 32 | item.seq;
+    key = plan_item_key(&item);
     if (map_find(&reading->items_seen, key)) {
         return refuse(reading, "the item is listed twice:", word);
+    }
+    status = check_order(reading, &item, word);
+    if (status != SSAN_OK) {
+        return status;
     }
     return map_set(&reading->items_seen, key, 1) && VEC_PUSH(&reading->plan->items, item)
                ? SSAN_OK
@@ -149,8 +116,15 @@ static enum ssan_status parse_together(struct directive *line, void *self)
     if (!directive_number(word, 10, &together.seed)) {
         return refuse(reading, "a seed is a number, not", word);
     }
+    reading->group = together.first;
     status = parse_items(reading);
+    reading->group = SIZE_MAX;
     together.count = reading->plan->items.count - together.first;
+    for (size_t i = together.first; i < reading->plan->items.count; i++) {
+        if (reading->plan->items.items[i].by_host) {
+            return refuse(reading, "accesses of the host take no turns", NULL);
+        }
+    }
     if (status == SSAN_OK && together.count < 2) {
         return refuse(reading, "together needs two items or more", NULL);
     }
@@ -162,7 +136,7 @@ static enum ssan_status parse_together(struct directive *line, void *self)
 static enum ssan_status read_call(struct reading *reading, const char *word, struct plan_call *call)
 {
     const char *end;
-    if (!call_read(word, call, &end) || *end != '\0') {
+    if (!plan_call_read(word, call, &end) || *end != '\0') {
         return refuse(reading, "a call is written as t1.3 (thread 1, call 3), not", word);
     }
     return SSAN_OK;
@@ -356,13 +330,14 @@ static void finish_reading(struct reading *reading)
 {
     map_finish(&reading->items_seen);
     map_finish(&reading->calls_seen);
+    map_finish(&reading->latest);
 }
 
 enum ssan_status plan_parse(struct plan *plan, const char *name, const char *text, size_t length,
                             struct ssan_error *err)
 {
     struct directive line = {.name = name, .err = err};
-    struct reading reading = {.plan = plan, .line = &line};
+    struct reading reading = {.plan = plan, .line = &line, .group = SIZE_MAX};
     enum ssan_status status;
     memset(plan, 0, sizeof *plan);
     snprintf(plan->policy, sizeof plan->policy, "lazy");
@@ -375,7 +350,7 @@ enum ssan_status plan_parse(struct plan *plan, const char *name, const char *tex
 static enum ssan_status read_order(struct plan *plan, const char *words, struct ssan_error *err)
 {
     struct directive line = {.name = "order", .err = err};
-    struct reading reading = {.plan = plan, .line = &line};
+    struct reading reading = {.plan = plan, .line = &line, .group = SIZE_MAX};
     enum ssan_status status = SSAN_OK;
     char word[64];
     snprintf(plan->policy, sizeof plan->policy, "lazy");

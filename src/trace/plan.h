@@ -14,9 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The seq-th item (from 1) of a stream: s1.2. */
+/* The seq-th item (from 1) of a stream: s1.2; in a list also a1.2: the seq-th access that the host
+ * announces (annotate.h) on the thread whose number `stream` is then. */
 struct plan_item {
     uint32_t stream, seq;
+    bool by_host;
 };
 
 /* A call of a host thread: t1.3 is its third; t1.3q2 the second query behind that one. Queries
@@ -82,8 +84,15 @@ enum ssan_status plan_read(struct plan *plan, const char *words, struct ssan_err
 /* The same from the text of a file; `name` stands in messages. */
 enum ssan_status plan_parse(struct plan *plan, const char *name, const char *text, size_t length,
                             struct ssan_error *err);
-/* Reads `s1.2`; false when `text` doesn't begin with an item. *end: behind it. */
+/* Reads `s1.2`; false when `text` doesn't begin with an item of a stream. *end: behind it. */
 bool plan_item_read(const char *text, struct plan_item *item, const char **end);
+/* Reads `a1.2` and `t1.3q2` in the same way. */
+bool plan_access_read(const char *text, struct plan_item *item, const char **end);
+bool plan_call_read(const char *text, struct plan_call *call, const char **end);
+/* One number for each item that may be listed. */
+uint64_t plan_item_key(const struct plan_item *item);
+/* Appends it: "s1.2", "a1.2". */
+void plan_print_item(const struct plan_item *item, struct strbuf *out);
 /* Adds words to the note; false when out of memory. */
 bool plan_add_note(struct plan *plan, const char *words);
 /* Reads CALL[:NUMBER|:all]=ERROR, as cudaMalloc:2=cudaErrorMemoryAllocation, and adds it.

@@ -27,8 +27,8 @@ static void print_items(const struct plan *plan, struct strbuf *out)
         } else if (!inside && on_line++ % LINE_ITEMS == 0) {
             strbuf_printf(out, "%sitems", i ? "\n" : "");
         }
-        strbuf_printf(out, " s%" PRIu32 ".%" PRIu32, plan->items.items[i].stream,
-                      plan->items.items[i].seq);
+        strbuf_puts(out, " ");
+        plan_print_item(&plan->items.items[i], out);
     }
     strbuf_puts(out, plan->items.count ? "\n" : "");
 }
@@ -45,7 +45,9 @@ static void print_by(const char *word, const struct plan_by *by, struct strbuf *
 {
     strbuf_puts(out, word);
     print_call(&by->call, out);
-    strbuf_printf(out, " s%" PRIu32 ".%" PRIu32 "\n", by->item.stream, by->item.seq);
+    strbuf_puts(out, " ");
+    plan_print_item(&by->item, out);
+    strbuf_puts(out, "\n");
 }
 
 static void print_fail(const struct plan_fail *fail, struct strbuf *out)
@@ -62,8 +64,8 @@ static void print_fail(const struct plan_fail *fail, struct strbuf *out)
 void plan_print_items(const struct plan *plan, struct strbuf *out)
 {
     for (size_t i = 0; i < plan->items.count; i++) {
-        strbuf_printf(out, "%ss%" PRIu32 ".%" PRIu32, i ? "," : "", plan->items.items[i].stream,
-                      plan->items.items[i].seq);
+        strbuf_puts(out, i ? "," : "");
+        plan_print_item(&plan->items.items[i], out);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "trace/annotation.h"
 #include "vcuda/emit.h"
 #include "vcuda/handle.h"
+#include "vcuda/plan_calls.h"
 #include "vcuda/queue.h"
 #include "vcuda/sched.h"
 #include "vcuda/site.h"
@@ -52,6 +53,17 @@ static uint64_t count_findings(void)
     return emit_query_findings(threads_self());
 }
 
+/* A schedule may list the access: then what comes before it there is done first. */
+static void tell_access(const struct ssan_event *event)
+{
+    const uint32_t thread = event->host_access.thread;
+    device_lock();
+    plan_calls_access(thread);
+    emit_put(event);
+    plan_calls_accessed(thread);
+    device_unlock();
+}
+
 uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const void *pool,
                        const char *text)
 {
@@ -72,7 +84,11 @@ uint64_t ssan_annotate(uint32_t kind, const void *object, uint64_t bytes, const 
         threads_set_library_asks(bytes != 0);
     } else if (annotation_event(&annotation, threads_self(),
                                 annotation_has_site(kind) ? site_capture(frame) : 0, &event)) {
-        emit_put(&event);
+        if (event.kind == SSAN_EV_host_access) {
+            tell_access(&event);
+        } else {
+            emit_put(&event);
+        }
     }
     return 0;
 }

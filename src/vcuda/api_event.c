@@ -112,7 +112,7 @@ cudaError_t api_stream_wait(struct call *call, cudaStream_t stream_handle, bool 
         /* Orders nothing, not even in the legacy stream (R-EVENT-4, R-STREAM-7): told, but no item.
          */
         op->id = queue_next_id();
-        plan_order_pass(stream->id, ++stream->seq);
+        plan_order_pass(&(struct plan_item){.stream = stream->id, .seq = ++stream->seq});
         emit_op(call, op, SSAN_form_ASYNC, NULL, event->id);
         emit_closed(op->id);
         queue_drop(op);

@@ -25,7 +25,7 @@ static struct {
     VEC(bool) passed;  /* by plan->afters: the call has returned, or will not come */
 } calls;
 
-static _Thread_local uint32_t call_count, query_count;
+static _Thread_local uint32_t call_count, query_count, access_count;
 
 static uint64_t key_of(uint32_t thread, uint32_t number)
 {
@@ -203,4 +203,31 @@ void plan_calls_return(const struct call *call)
             plan_order_give_up(text);
         }
     }
+}
+
+void plan_calls_access(uint32_t thread)
+{
+    const struct plan_item access = {.stream = thread, .seq = ++access_count, .by_host = true};
+    struct op *op;
+    if (threads_callback()) {
+        return; /* a host function is an item itself, and has its place */
+    }
+    while (!device.sticky && !plan_order_reaches(&access, &op)) {
+        if (op) {
+            sched_join_op(op);
+            continue;
+        }
+        device.joining++;
+        if (!plan_order_gives_up(true)) {
+            device_wait(GATE_NS);
+        }
+        device.joining--;
+    }
+}
+
+void plan_calls_accessed(uint32_t thread)
+{
+    const struct plan_item access = {.stream = thread, .seq = access_count, .by_host = true};
+    plan_order_pass(&access);
+    pthread_cond_broadcast(&device.changed);
 }

@@ -17,6 +17,11 @@ void plan_calls_enter(struct call *call);
 /* It returns: what has to be done by then is run. */
 void plan_calls_return(const struct call *call);
 
+/* The calling thread, `thread`, is about to announce its next access: what is listed before that is
+ * run or, where it was not submitted, waited for. plan_calls_accessed: it has announced it. */
+void plan_calls_access(uint32_t thread);
+void plan_calls_accessed(uint32_t thread);
+
 /* Host threads that wait for their turn. */
 uint32_t plan_calls_gated(void);
 /* Everybody waits and nothing runs: nobody can make the call that is due. */

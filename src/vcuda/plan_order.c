@@ -44,23 +44,18 @@ static struct {
     int64_t blocked_since_ns; /* since when nothing could run because of the list; 0: not now */
 } order;
 
-static uint64_t key_of(uint32_t high, uint32_t low)
+static struct named *find_named(const struct plan_item *item)
 {
-    return (uint64_t)high << 32 | low;
-}
-
-static struct named *find_named(uint32_t stream, uint32_t seq)
-{
-    const uint64_t *index = map_find(&order.by_item, key_of(stream, seq));
+    const uint64_t *index = map_find(&order.by_item, plan_item_key(item));
     return index ? &order.named.items[*index - 1] : NULL;
 }
 
 static bool add_named(const struct plan_item *item, bool listed)
 {
     const struct named made = {.item = *item, .listed = listed};
-    return find_named(item->stream, item->seq) != NULL ||
+    return find_named(item) != NULL ||
            (VEC_PUSH(&order.named, made) &&
-            map_set(&order.by_item, key_of(item->stream, item->seq), order.named.count));
+            map_set(&order.by_item, plan_item_key(item), order.named.count));
 }
 
 static bool take(const struct plan *plan)
@@ -83,7 +78,7 @@ static bool take(const struct plan *plan)
         const struct plan_item *item = &plan->afters.items[i].item;
         ok = add_named(item, false);
         if (ok) {
-            find_named(item->stream, item->seq)->afters++;
+            find_named(item)->afters++;
         }
     }
     return ok;
@@ -122,13 +117,26 @@ bool plan_order_is_on(void)
 
 void plan_order_release(const struct plan_item *item)
 {
-    find_named(item->stream, item->seq)->afters--;
+    find_named(item)->afters--;
     pthread_cond_broadcast(&device.changed);
+}
+
+bool plan_order_reaches(const struct plan_item *access, struct op **op)
+{
+    const struct named *named = order.on ? find_named(access) : NULL;
+    const struct named *head;
+    *op = NULL;
+    if (!named || !named->listed || (size_t)(named - order.named.items) <= order.head) {
+        return true;
+    }
+    head = &order.named.items[order.head];
+    *op = head->state == SUBMITTED ? head->op : NULL;
+    return false;
 }
 
 bool plan_order_find(const struct plan_item *item, struct op **op)
 {
-    const struct named *named = find_named(item->stream, item->seq);
+    const struct named *named = find_named(item);
     *op = named->state == SUBMITTED ? named->op : NULL;
     return named->state != NOT_THERE;
 }
@@ -142,7 +150,8 @@ static void move_head(void)
 
 void plan_order_submitted(struct op *op)
 {
-    struct named *named = order.on ? find_named(op->stream->id, op->seq) : NULL;
+    const struct plan_item item = {.stream = op->stream->id, .seq = op->seq};
+    struct named *named = order.on ? find_named(&item) : NULL;
     order.blocked_since_ns = 0;
     if (named && named->state == NOT_THERE) {
         named->state = SUBMITTED;
@@ -169,9 +178,10 @@ void plan_order_done(const struct op *op)
     }
 }
 
-void plan_order_pass(uint32_t stream, uint32_t seq)
+void plan_order_pass(const struct plan_item *item)
 {
-    struct named *named = order.on ? find_named(stream, seq) : NULL;
+    struct named *named = order.on ? find_named(item) : NULL;
+    order.blocked_since_ns = 0;
     if (named) {
         mark_done(named);
     }
@@ -283,7 +293,7 @@ static const struct named *waits_for_call(void)
 {
     for (size_t i = 0; i < order.plan->afters.count; i++) {
         const struct plan_item *item = &order.plan->afters.items[i].item;
-        const struct named *named = find_named(item->stream, item->seq);
+        const struct named *named = find_named(item);
         if (named->afters > 0 && named->state == SUBMITTED && named->op->state == OP_READY) {
             return named;
         }
@@ -291,30 +301,34 @@ static const struct named *waits_for_call(void)
     return NULL;
 }
 
+/* Gives up: the item, and what is said of it. */
+static void give_up_item(const struct plan_item *item, const char *what)
+{
+    char text[192];
+    snprintf(text, sizeof text, "%c%" PRIu32 ".%" PRIu32 " %s", item->by_host ? 'a' : 's',
+             item->stream, item->seq, what);
+    plan_order_give_up(text);
+}
+
 static void tell_item_missing(void)
 {
-    const struct named *late = waits_for_call();
-    const struct named *head;
-    const struct plan_item *item;
-    char text[192];
+    const struct named *late = waits_for_call(), *head;
     if (late) {
-        snprintf(text, sizeof text,
-                 "s%" PRIu32 ".%" PRIu32
-                 " begins behind a call that does not come, while the program waits for it",
-                 late->item.stream, late->item.seq);
-        plan_order_give_up(text);
+        give_up_item(&late->item,
+                     "begins behind a call that does not come, while the program waits for it");
         return;
     }
     head = &order.named.items[order.head];
-    item = &head->item;
-    snprintf(text, sizeof text, "s%" PRIu32 ".%" PRIu32 " is due and %s%s", item->stream, item->seq,
-             head->state == NOT_THERE ? "was not submitted"
-             : head->op->parked       ? "makes no progress"
-                                      : "needs an item that is listed behind it",
-             head->state != NOT_THERE && !head->op->parked
-                 ? ""
-                 : ", while the program waits for what is listed behind it");
-    plan_order_give_up(text);
+    give_up_item(&head->item, head->state == NOT_THERE && head->item.by_host
+                                  ? "is due and was not made, while the program waits for what is "
+                                    "listed behind it"
+                              : head->state == NOT_THERE
+                                  ? "is due and was not submitted, while the program waits for "
+                                    "what is listed behind it"
+                              : head->op->parked
+                                  ? "is due and makes no progress, while the program waits for "
+                                    "what is listed behind it"
+                                  : "is due and needs an item that is listed behind it");
 }
 
 bool plan_order_holds(void)
@@ -356,9 +370,8 @@ void plan_order_finish(void)
     for (size_t i = 0; order.on && !order.tell_calls && i < order.named.count; i++) {
         const struct named *named = &order.named.items[i];
         if (named->state == NOT_THERE) {
-            snprintf(text, sizeof text, "s%" PRIu32 ".%" PRIu32 " was never submitted",
-                     named->item.stream, named->item.seq);
-            plan_order_give_up(text);
+            give_up_item(&named->item,
+                         named->item.by_host ? "was never made" : "was never submitted");
         }
     }
     const struct plan_call *due = order.on && !order.tell_calls ? plan_calls_due() : NULL;

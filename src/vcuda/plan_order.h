@@ -26,8 +26,11 @@ bool plan_order_find(const struct plan_item *item, struct op **op);
 /* A submitted item gets its place in the list. */
 void plan_order_submitted(struct op *op);
 void plan_order_done(const struct op *op);
-/* A wait that enters no queue still counts as an item of its stream. */
-void plan_order_pass(uint32_t stream, uint32_t seq);
+/* An item that enters no queue is passed: a wait that orders nothing, an access of the host. */
+void plan_order_pass(const struct plan_item *item);
+/* Whether all that is listed before an access of the host is done; else *op is what has to run
+ * next, NULL: it was not submitted. */
+bool plan_order_reaches(const struct plan_item *access, struct op **op);
 /* False: listed items that are not done stand before it. */
 bool plan_order_allows(const struct op *op);
 /* A join needs `op`: then all that is listed before it is needed, too. Returns the operations to

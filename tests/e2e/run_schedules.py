@@ -147,7 +147,7 @@ def bad_files():
         words = schedule(f"bad-{name}", *lines)
         done = execute([TOOL, "run", "--schedule", words, "--", target])
         check(done.returncode == 65 and ":2: " in done.stderr and why in done.stderr, f"{name}: {done.returncode}\n{done.stderr}")
-    for words in ("order:", "order:s1.1,", "order:s1.1,s1.1", "order:1.1", "file:", "random:x", "fast"):
+    for words in ("order:", "order:s1.1,", "order:s1.1,s1.1", "order:1.1", "order:s2.2,s1.1,s2.1", "order:a1.2,a1.1", "file:", "random:x", "fast"):
         done = execute([TOOL, "run", "--schedule", words, "--", target])
         check(done.returncode in (64, 65) and done.stderr, f"{words}: {done.returncode}\n{done.stderr}")
 
@@ -169,6 +169,19 @@ def after():
         check(done.out in (out, "copy=5\n" if out == "copy=1\n" else out), f"{name}: {done.about()}")
     done = run(target, "--schedule", schedule("gives-up-never", "after t1.99 s1.3"))
     check(done.code in (66, 67) and "s1.3" in (done.report["run"]["infeasible"] or ""), done.about())
+
+
+def accesses_of_the_host():
+    """a1.1 in a list: what stands before it is done when the host makes that access, what stands behind it is not begun."""
+    target = program("host_reads")
+    for words, out in (("lazy", "0 0\n"), ("order:a1.1,s1.1", "0 0\n"), ("order:s1.1,a1.1,s2.1", "5 0\n"), ("order:s2.1,a1.1,s1.1,a1.2", "0 6\n"),
+                       ("order:s1.1,s2.1,a1.1", "5 6\n"), (schedule("accesses", "items s2.1 a1.2 s1.1"), "0 6\n")):
+        done = run(target, "--schedule", words)
+        check(done.out == out and done.report["run"]["infeasible"] is None, f"{words}: {done.about()}")
+    for words, why in (("order:a1.3,s1.1", "a1.3 is due and was not made, while"),
+                       ("order:a9.1", "a9.1 was never made"), ("order:s1.2,a1.1", "s1.2 is due and was not submitted")):
+        done = run(target, "--schedule", words)
+        check(why in (done.report["run"]["infeasible"] or ""), f"{words}: {done.about()}")
 
 
 def never_there():
@@ -203,7 +216,6 @@ def main():
     tally.case("every order", every_order)
     tally.case("partial order", partial_order)
     for name, words, why in (("submitted later", "order:s1.7,s2.1", "was not submitted"),
-                             ("behind its need", "order:s2.2,s2.1", "needs an item"),
                              ("against an edge", "order:s2.1,s1.1,s1.2,s1.3", "needs an item")):
         tally.case(f"not feasible: {name}", not_feasible, name, words, why)
     tally.case("not feasible: a loop that polls", lambda: not_feasible(
@@ -213,6 +225,7 @@ def main():
     for args in ([], ["p"], ["ps"]):
         tally.case(f"not feasible: the host waits outside {' '.join(args)}", outside, args)
     tally.case("after", after)
+    tally.case("accesses of the host", accesses_of_the_host)
     tally.case("never there", never_there)
     tally.case("signals that are sent", sent_signals)
     tally.case("threads of ours take no signals", own_threads)

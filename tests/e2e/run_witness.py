@@ -235,10 +235,35 @@ def only_error(result):
 
 
 def without():
-    for word, kind in (("ALWAYS", "always"), ("DIVERGED", "diverged"), ("INFEASIBLE", "infeasible"), ("MISSED", "missed")):
+    for word, kind in (("ALWAYS", "always"), ("DIVERGED", "diverged"), ("INFEASIBLE", "infeasible"), ("SEEN", "infeasible")):
         w = only_error(witness(ours("kinds", f"-D{word}")))["witness"]
         check(w["kind"] == kind and not w["replay"] and not w["order"], f"{kind}: {w}")
         check((w["detail"] is not None) == (kind == "infeasible"), f"{kind}: {w}")
+
+
+def host_waits():
+    """The operation is kept from a host that gives the device time, until it has read or written."""
+    for word in ("SLEEPS", "POLLS"):
+        program = ours("kinds", f"-D{word}")
+        f = only_error(witness(program, "--repeat", "5"))
+        w = f["witness"]
+        check(w["kind"] == "shown" and w["reproduced"] == 5, f"{word}: {w}")
+        check(w["replay"][3] == "order:" + ",".join(w["order"]) and w["order"][-2:] == ["a1.1", "s1.1"], f"{word}: {w}")
+        turned_round(program, f, f"host-{word}")
+        text = " ".join(execute([TOOL, "witness", "--", program]).stderr.split())
+        check(f"a1.1 {'reads' if word == 'SLEEPS' else 'writes'} 'out')" in text, text)
+
+
+def legend():
+    """Each stream that a command names is told, of findings or not, and stands in the JSON."""
+    program = ours("kinds", "-DLEGEND")
+    f = only_error(witness(program))
+    result = witness(program)
+    streams = {s["id"]: s["name"] for s in result.report["streams"]}
+    check(streams == {"s1": "a", "s2": "b", "s3": "legacy", "s4": "copies"}, f"{streams}")
+    check({item.split(".")[0] for item in f["witness"]["order"]} == set(streams), f"{f['witness']['order']}")
+    text = " ".join(execute([TOOL, "witness", "--", program]).stderr.split())
+    check("where s1 'a', s2 'b', s3 'legacy', s4 'copies'" in text, text)
 
 
 def interleaved():
@@ -412,7 +437,7 @@ def main():
         else:
             tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
         tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
-    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, interleaved, reset, altered, several_devices, suppressed, paths_with_spaces,
+    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, host_waits, legend, interleaved, reset, altered, several_devices, suppressed, paths_with_spaces,
                      interrupted, interrupted_at_once, failed, unexplained, said_early, short_form, words):
         tally.case(function.__name__.replace("_", " "), function)
     code = tally.finish(harness.only_argument())

@@ -56,6 +56,19 @@ static void expect(const struct read_run *run, const struct invert_pair *pair,
     plan_finish(&plan);
 }
 
+/* What a run did, in the order in which it did it. */
+static void expect_replay(const struct read_run *run, const struct invert_pair *pair,
+                          const char *items)
+{
+    struct plan plan;
+    struct strbuf words = {0};
+    assert_true(invert_replay(&run->model, &run->facts, pair, &plan));
+    plan_print_items(&plan, &words);
+    assert_string_equal(strbuf_text(&words), items);
+    strbuf_finish(&words);
+    plan_finish(&plan);
+}
+
 /* The document's program without its wait, in the order of submission or with add in front. */
 static void handover(struct read_run *run, bool turned)
 {
@@ -167,7 +180,7 @@ static void the_host_comes_first(void **state)
     assert_int_equal(pairs.items[0].then, MODEL_NONE);
     assert_int_equal(pairs.items[0].number, 2);
     expect(&first, pairs.items, INVERT_NEAR, "lazy", "");
-    expect(&first, pairs.items, INVERT_PAIR, "lazy", NULL);
+    expect(&first, pairs.items, INVERT_PAIR, "lazy", "a1.2,s1.1");
     expect(&first, pairs.items, INVERT_LATE, "lazy", "s1.1");
     expect(&first, pairs.items, INVERT_EAGER, "eager", NULL); /* nothing to hold it with */
     assert_int_equal(invert_check(&first.model, pairs.items, &first.model, &first.facts),
@@ -175,6 +188,8 @@ static void the_host_comes_first(void **state)
     overwrite(&other, true);
     assert_int_equal(invert_check(&first.model, pairs.items, &other.model, &other.facts),
                      INVERT_DONE);
+    expect_replay(&first, pairs.items, "s1.1,a1.2");
+    expect_replay(&other, pairs.items, "a1.2,s1.1");
     end(&other);
     mem_free(pairs.items);
     end(&first);

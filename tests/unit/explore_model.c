@@ -84,8 +84,8 @@ static void streams_events_and_joins(void **state)
     assert_int_equal(model.items.items[4].call, 4);
     assert_int_equal(model.calls.items[4].items, 4);
     assert_int_equal(model.order.count, 7);
-    assert_int_equal(model_find(&model, (struct plan_item){b, 3}), 4);
-    assert_int_equal(model_find(&model, (struct plan_item){b, 9}), MODEL_NONE);
+    assert_int_equal(model_find(&model, (struct plan_item){.stream = b, .seq = 3}), 4);
+    assert_int_equal(model_find(&model, (struct plan_item){.stream = b, .seq = 9}), MODEL_NONE);
 }
 
 /* A wait on an event that was never recorded has a number, and no order. */

@@ -29,8 +29,8 @@ struct device {
 };
 
 static const struct plan_item ids[2][WHAT_COUNT] = {
-    {{1, 1}, {1, 2}, {1, 3}, {0, 0}, {2, 1}, {2, 2}},
-    {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {2, 2}, {2, 3}},
+    {{1, 1, false}, {1, 2, false}, {1, 3, false}, {0, 0, false}, {2, 1, false}, {2, 2, false}},
+    {{1, 1, false}, {1, 2, false}, {1, 3, false}, {2, 1, false}, {2, 2, false}, {2, 3, false}},
 };
 
 static void run_item(struct device *device, enum what what)

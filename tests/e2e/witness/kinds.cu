@@ -2,7 +2,9 @@
 #include "../programs/common.h"
 
 #include <errno.h>
+#include <string.h>
 #include <string>
+#include <unistd.h>
 
 #define BLOCKS 64
 
@@ -45,6 +47,7 @@ int main(void)
 {
     cudaStream_t a = new_stream(cudaStreamNonBlocking), b = new_stream(cudaStreamNonBlocking);
     int *d = new_device(BYTES), *e = new_device(BYTES), *out = new_pinned(BYTES);
+    memset(out, 0, BYTES);
     volatile int *seen = out;
     (void)e, (void)seen, (void)leave;
 #if defined(ALWAYS)
@@ -72,12 +75,34 @@ int main(void)
 #elif defined(TORN)
     tagged<<<BLOCKS, 1, 0, a>>>(d, e, 1);
     tagged<<<BLOCKS, 1, 0, b>>>(d, e, 2);
-#elif defined(MISSED)
+#elif defined(SEEN)
     out[1] = 0;
     give<<<1, 1, 0, a>>>(out, out + 1);
     while (seen[1] == 0) {
     }
     SSAN_HOST_READ(out, 4);
+#elif defined(SLEEPS)
+    fill<<<GRID, 256, 0, a>>>(out, 1);
+    usleep(300000);
+    SSAN_HOST_READ(out, BYTES);
+    printf("%d\n", out[0]);
+#elif defined(POLLS)
+    cudaEvent_t other = new_event();
+    fill<<<GRID, 256, 0, a>>>(out, 1);
+    CK(cudaEventRecord(other, b));
+    for (int i = 0; i < 50; i++) {
+        (void)cudaEventQuery(other);
+    }
+    SSAN_HOST_WRITE(out, BYTES);
+    out[0] = 3;
+#elif defined(LEGEND)
+    cudaStream_t copies = new_stream(cudaStreamNonBlocking);
+    for (int i = 0; i < 6; i++) {
+        CK(cudaMemsetAsync(e, i, BYTES, copies));
+        CK(cudaMemsetAsync(e, i, BYTES, copies));
+    }
+    fill<<<GRID, 256, 0, a>>>(d, 5);
+    fill<<<GRID, 256, 0, b>>>(d, 6);
 #elif defined(GONE_AFTER)
     fill<<<GRID, 256, 0, a>>>(d, 5);
     fill<<<GRID, 256, 0, b>>>(d, 6);
