@@ -34,6 +34,11 @@ static void leave_warp(struct warp *w, uint32_t mask)
     group_leave(w, mask);
     w->stop = true;
     w->moved = true;
+    for (uint32_t i = 0; i < w->group_count; i++) { /* they may have waited for these lanes */
+        if (w->groups[i].state == GROUP_members) {
+            w->groups[i].state = GROUP_ready;
+        }
+    }
     if (w->block->has_arrivals) {
         barriers_check(w->block);
     }
@@ -272,33 +277,49 @@ void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)
     barrier_check(w->block, id);
 }
 
-/* Waits until all members are at such an operation, wherever that is. */
+static bool is_at_warp_sync(const struct group *g)
+{
+    return g->state == GROUP_members && g->frame->func->code[g->pc].fn == exec_warp_sync;
+}
+
+/* Of a group at such an operation, the lanes all of whose members are in `there`. */
+static uint32_t lanes_in_sync(const struct warp *w, const struct group *g, uint32_t there)
+{
+    const uint32_t *members = slot_32(g->frame->r, g->frame->func->code[g->pc].a);
+    uint32_t complete = 0;
+    EACH_LANE(i, g->mask)
+    {
+        complete |= members[i] & w->live & ~there ? 0 : 1u << i;
+    }
+    return complete;
+}
+
+/* Waits until all members are at such an operation, wherever that is. Each lane names its own: of a
+ * group some may go on while others wait. */
 void exec_warp_sync(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    struct group *g = running(w);
-    const uint32_t wanted = slot_32(r, op->a)[__builtin_ctz(mask)] & w->live;
+    struct group *const g = running(w);
     uint32_t there = mask;
     for (uint32_t i = 0; i < w->group_count; i++) {
-        const struct group *other = &w->groups[i];
-        const bool waits = other->state == GROUP_members &&
-                           other->frame->func->code[other->pc].fn == exec_warp_sync;
-        there |= waits ? other->mask : 0;
+        there |= is_at_warp_sync(&w->groups[i]) ? w->groups[i].mask : 0;
     }
     w->clock_was_last = false;
-    if ((wanted & ~there) && !g->forced) {
-        g->state = GROUP_members;
-        w->stop = true;
+    w->stop = true;
+    if (g->forced) {
+        g->forced = false;
+        g->pc++;
         return;
     }
-    for (uint32_t i = 0; i < w->group_count; i++) {
-        struct group *other = &w->groups[i];
-        if (other->state == GROUP_members && (other->mask & wanted) &&
-            other->frame->func->code[other->pc].fn == exec_warp_sync) {
-            other->state = GROUP_ready;
-            other->pc++;
+    g->state = GROUP_members;
+    for (uint32_t i = 0, count = w->group_count; i < count; i++) {
+        struct group *at = &w->groups[i];
+        const uint32_t complete = is_at_warp_sync(at) ? lanes_in_sync(w, at, there) : 0;
+        if (complete && complete == at->mask) {
+            at->state = GROUP_ready;
+            at->pc++;
+        } else if (complete) {
+            at->mask &= ~complete;
+            group_add(w, at->frame, at->pc + 1, complete);
         }
     }
-    g->forced = false;
-    g->pc++;
-    w->stop = true;
 }

@@ -1,32 +1,57 @@
 /* What the lanes of a warp tell each other: shuffle, vote, match, redux, elect.
  *
- * All members have to be there: a group that lacks some waits until they come, or until nothing
- * else can run. */
+ * Each lane names its members, and all of them have to be there: lanes that lack some wait until
+ * they come, or until nothing else can run. Lanes that execute an operation together may name
+ * different members (tiles of a warp): each such set is a matter of its own. */
 #include "ptx/warp.h"
 
-/* True when the group has to wait for other members. */
-static bool wait_for_members(struct warp *w, uint32_t wanted, uint32_t mask)
+static const uint32_t *members_of(char *r, const struct op *op)
 {
-    struct group *g = &w->groups[w->current];
-    if ((wanted & w->live & ~mask) == 0 || g->forced) {
-        g->forced = false;
-        return false;
-    }
-    g->state = GROUP_members;
-    w->stop = true;
-    return true;
+    return slot_32(r, (uint32_t)op->imm);
 }
 
-static uint32_t members_of(char *r, const struct op *op, uint32_t mask)
+/* The lanes of the running group, which is all of `mask`, that have all their members; the others
+ * wait. Where that parts the group, what goes on is placed behind the operation already. */
+static uint32_t complete_lanes(struct warp *w, const uint32_t *members, uint32_t mask)
 {
-    return slot_32(r, (uint32_t)op->imm)[__builtin_ctz(mask)];
+    struct group *g = &w->groups[w->current];
+    uint32_t complete = mask;
+    if (g->forced || mask == w->live) {
+        g->forced = false;
+        return mask;
+    }
+    EACH_LANE(i, mask)
+    {
+        complete &= members[i] & w->live & ~mask ? ~(1u << i) : FULL_MASK;
+    }
+    if (!complete) {
+        g->state = GROUP_members;
+        w->stop = true;
+    } else if (complete != mask) {
+        struct frame *frame = g->frame;
+        const uint32_t pc = g->pc++;
+        g->mask = complete;
+        group_add(w, frame, pc, mask & ~complete);
+        w->stop = true;
+    }
+    return complete;
+}
+
+/* Of `left`, the lanes that name the same members as its lowest. */
+static uint32_t same_members(const uint32_t *members, uint32_t left)
+{
+    const uint32_t named = members[__builtin_ctz(left)];
+    uint32_t same = 0;
+    EACH_LANE(i, left)
+    {
+        same |= members[i] == named ? 1u << i : 0;
+    }
+    return same;
 }
 
 void exec_shuffle(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    if (wait_for_members(w, members_of(r, op, mask), mask)) {
-        return;
-    }
+    mask = complete_lanes(w, members_of(r, op), mask);
     const uint32_t *b = slot_32(r, op->b), *c = slot_32(r, op->c);
     uint32_t *dst = slot_32(r, op->dst), in_range = 0, a[WARP_LANES];
     __builtin_memcpy(a, r + op->a, sizeof a);
@@ -54,16 +79,13 @@ void exec_shuffle(char *r, const struct op *op, uint32_t mask, struct warp *w)
     }
 }
 
-void exec_vote(char *r, const struct op *op, uint32_t mask, struct warp *w)
+/* The vote of the lanes in `there`, told to those in `same`. */
+static void vote(char *r, const struct op *op, uint32_t there, uint32_t same)
 {
-    const uint32_t members = members_of(r, op, mask);
-    if (wait_for_members(w, members, mask)) {
-        return;
-    }
-    const uint32_t there = members & mask, yes = *slot_32(r, op->a) & there;
+    const uint32_t yes = *slot_32(r, op->a) & there;
     uint32_t *dst = slot_32(r, op->dst);
     if (op->sub == VOTE_ballot) {
-        EACH_LANE(i, mask)
+        EACH_LANE(i, same)
         {
             dst[i] = yes;
         }
@@ -72,16 +94,23 @@ void exec_vote(char *r, const struct op *op, uint32_t mask, struct warp *w)
     const bool holds = op->sub == VOTE_all   ? yes == there
                        : op->sub == VOTE_any ? yes != 0
                                              : yes == there || yes == 0;
-    *dst = holds ? *dst | mask : *dst & ~mask;
+    *dst = holds ? *dst | same : *dst & ~same;
+}
+
+void exec_vote(char *r, const struct op *op, uint32_t mask, struct warp *w)
+{
+    const uint32_t *members = members_of(r, op);
+    mask = complete_lanes(w, members, mask);
+    for (uint32_t left = mask, same; left; left &= ~same) {
+        same = same_members(members, left);
+        vote(r, op, members[__builtin_ctz(left)] & mask, same);
+    }
 }
 
 void exec_match(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    const uint32_t members = members_of(r, op, mask);
-    if (wait_for_members(w, members, mask)) {
-        return;
-    }
-    const uint32_t there = members & mask;
+    const uint32_t *members = members_of(r, op);
+    mask = complete_lanes(w, members, mask);
     uint64_t value[WARP_LANES];
     EACH_LANE(k, mask)
     {
@@ -90,6 +119,7 @@ void exec_match(char *r, const struct op *op, uint32_t mask, struct warp *w)
     uint32_t *dst = slot_32(r, op->dst), all_same = 0;
     EACH_LANE(i, mask)
     {
+        const uint32_t there = members[i] & mask;
         uint32_t same = 0;
         EACH_LANE(k, there)
         {
@@ -128,21 +158,23 @@ static uint32_t reduce(uint32_t which, bool is_signed, uint32_t x, uint32_t y)
 
 void exec_redux(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    const uint32_t members = members_of(r, op, mask);
-    if (wait_for_members(w, members, mask)) {
-        return;
-    }
-    const uint32_t *a = slot_32(r, op->a);
-    const uint32_t there = members & mask;
-    uint32_t *dst = slot_32(r, op->dst), sum = 0, is_first = 1;
-    EACH_LANE(i, there)
-    {
-        sum = is_first ? a[i] : reduce(op->sub, op->aux != 0, sum, a[i]);
-        is_first = 0;
-    }
-    EACH_LANE(k, mask)
-    {
-        dst[k] = sum;
+    const uint32_t *members = members_of(r, op);
+    mask = complete_lanes(w, members, mask);
+    uint32_t a[WARP_LANES], *dst = slot_32(r, op->dst);
+    __builtin_memcpy(a, r + op->a, sizeof a);
+    for (uint32_t left = mask, same; left; left &= ~same) {
+        const uint32_t there = members[__builtin_ctz(left)] & mask;
+        uint32_t sum = 0, is_first = 1;
+        same = same_members(members, left);
+        EACH_LANE(i, there)
+        {
+            sum = is_first ? a[i] : reduce(op->sub, op->aux != 0, sum, a[i]);
+            is_first = 0;
+        }
+        EACH_LANE(k, same)
+        {
+            dst[k] = sum;
+        }
     }
 }
 
@@ -157,16 +189,18 @@ void exec_activemask(char *r, const struct op *op, uint32_t mask, struct warp *w
 
 void exec_elect(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    const uint32_t members = members_of(r, op, mask);
-    if (wait_for_members(w, members, mask)) {
-        return;
-    }
-    const uint32_t there = members & mask ? members & mask : mask,
-                   leader = (uint32_t)__builtin_ctz(there);
+    const uint32_t *members = members_of(r, op);
+    mask = complete_lanes(w, members, mask);
     uint32_t *dst = slot_32(r, op->dst), *pred = slot_32(r, op->aux);
-    EACH_LANE(i, mask)
-    {
-        dst[i] = leader;
+    *pred &= ~mask;
+    for (uint32_t left = mask, same; left; left &= ~same) {
+        const uint32_t named = members[__builtin_ctz(left)] & mask;
+        same = same_members(members, left);
+        const uint32_t leader = (uint32_t)__builtin_ctz(named ? named : same);
+        EACH_LANE(i, same)
+        {
+            dst[i] = leader;
+        }
+        *pred |= 1u << leader & same;
     }
-    *pred = (*pred & ~mask) | (1u << leader & mask);
 }

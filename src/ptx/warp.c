@@ -42,14 +42,15 @@ bool group_leave(struct warp *w, uint32_t mask)
     return true;
 }
 
-/* The group that ran joins one that waits where it stands now. */
+/* The group that ran joins one that stands where it stands now; if both wait for other lanes, they
+ * look again together. */
 static void group_settle(struct warp *w)
 {
     if (w->current == NO_GROUP) {
         return;
     }
     const struct group *g = &w->groups[w->current];
-    if (g->state != GROUP_ready) {
+    if (g->state == GROUP_barrier) {
         return;
     }
     for (uint32_t i = 0; i < w->group_count; i++) {
@@ -64,16 +65,17 @@ static void group_settle(struct warp *w)
     }
 }
 
-/* Deepest frame, lowest pc; or, when `fair`, the one that ran longest ago. */
-static uint32_t group_choose(const struct warp *w, bool fair)
+/* Of the groups in a state the one in the deepest frame, with the lowest pc; or, when `fair`, the
+ * one that ran longest ago. */
+static uint32_t group_choose(const struct warp *w, enum group_state state, bool fair)
 {
     if (w->group_count == 1) {
-        return w->groups[0].state == GROUP_ready ? 0 : NO_GROUP;
+        return w->groups[0].state == state ? 0 : NO_GROUP;
     }
     uint32_t best = NO_GROUP;
     for (uint32_t i = 0; i < w->group_count; i++) {
         const struct group *g = &w->groups[i];
-        if (g->state != GROUP_ready) {
+        if (g->state != state) {
             continue;
         }
         if (best == NO_GROUP) {
@@ -89,18 +91,17 @@ static uint32_t group_choose(const struct warp *w, bool fair)
     return best;
 }
 
-/* Nothing is ready: groups that wait for other lanes go on with those that are there. */
+/* Nothing is ready: of the groups that wait for other lanes the one that is furthest behind goes on
+ * with those that are there. The others may still get theirs. */
 static bool release_members(struct warp *w)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < w->group_count; i++) {
-        if (w->groups[i].state == GROUP_members) {
-            w->groups[i].state = GROUP_ready;
-            w->groups[i].forced = true;
-            any = true;
-        }
+    const uint32_t i = group_choose(w, GROUP_members, false);
+    if (i == NO_GROUP) {
+        return false;
     }
-    return any;
+    w->groups[i].state = GROUP_ready;
+    w->groups[i].forced = true;
+    return true;
 }
 
 /* Where the running group may meet another: the nearest pc behind its own. */
@@ -250,7 +251,7 @@ enum warp_result warp_run(struct warp *w)
         if (w->group_count == 0) {
             return WARP_ENDED;
         }
-        uint32_t pick = group_choose(w, fair);
+        uint32_t pick = group_choose(w, GROUP_ready, fair);
         if (pick == NO_GROUP) {
             if (release_members(w)) {
                 continue;

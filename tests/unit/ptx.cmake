@@ -1,6 +1,7 @@
 ssan_test(ptx_opcodes SOURCES ptx_opcodes.c ptx_support.c LINKS ssan_ptx)
 set_source_files_properties(ptx_opcodes.c PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-frounding-math")
 ssan_test(ptx_exec SOURCES ptx_exec.c ptx_support.c LINKS ssan_ptx)
+ssan_test(ptx_warp SOURCES ptx_warp.c ptx_support.c LINKS ssan_ptx)
 ssan_test(ptx_observe SOURCES ptx_observe.c ptx_support.c LINKS ssan_ptx)
 ssan_test(ptx_rows SOURCES ptx_rows.c ptx_support.c LINKS ssan_ptx)
 ssan_test(ptx_parse SOURCES ptx_parse.c ptx_support.c LINKS ssan_ptx)

@@ -1,0 +1,141 @@
+/* Operations among the lanes of a warp where lanes name different members, come late, or never. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/ptx_support.h"
+
+#include <string.h>
+
+/* l1 points at the lane's word, r2 is its number, r4 the mask of its tile of 8 lanes; p0 holds for
+ * lanes from 12 on. */
+#define KERNEL                                                                                     \
+    ".version 7.0\n.target sm_70\n.address_size 64\n"                                              \
+    ".visible .entry k(.param .u64 out)\n{\n"                                                      \
+    ".reg .b32 r<16>; .reg .b64 l<4>; .reg .pred p<8>;\n"                                          \
+    "ld.param.u64 l0, [out]; mov.u32 r2, %tid.x; mul.wide.u32 l1, r2, 4; add.u64 l1, l0, l1;\n"    \
+    "and.b32 r3, r2, 24; mov.u32 r4, 255; shl.b32 r4, r4, r3; setp.ge.u32 p0, r2, 12;\n"
+
+#define LANES 32u
+
+struct run {
+    struct device device;
+    struct ptx_module *module;
+    struct ptx_exec *exec;
+    uint32_t words[4 * LANES];
+};
+
+static void run_warp(struct run *run, const char *body)
+{
+    struct strbuf text = {0};
+    memset(run, 0, sizeof *run);
+    device_init(&run->device);
+    device_map(&run->device, run->words, sizeof run->words, true);
+    strbuf_puts(&text, KERNEL);
+    strbuf_puts(&text, body);
+    strbuf_puts(&text, "\n}\n");
+    run->module = module_load(&run->device, strbuf_text(&text));
+    const uint64_t out = (uint64_t)(uintptr_t)run->words;
+    const struct ptx_launch launch = launch_of(run->module, "k", 1, LANES, &out);
+    run->exec = run_launch(&run->device, &launch, PTX_DONE);
+    strbuf_finish(&text);
+}
+
+static void run_end(struct run *run)
+{
+    ptx_exec_destroy(run->exec);
+    module_drop(run->module);
+    device_finish(&run->device);
+}
+
+/* Votes, matches and reductions of four tiles in one instruction. */
+static void tiles_keep_to_themselves(void **state)
+{
+    struct run run;
+    run_warp(&run,
+             "setp.lt.u32 p1, r2, 10; vote.sync.ballot.b32 r5, p1, r4; st.global.u32 [l1], r5;\n"
+             "vote.sync.any.pred p2, p1, r4; vote.sync.all.pred p3, p1, r4;\n"
+             "selp.u32 r5, 1, 0, p2; selp.u32 r6, 2, 0, p3; add.u32 r5, r5, r6;\n"
+             "st.global.u32 [l1+128], r5; and.b32 r7, r2, 1;\n"
+             "match.any.sync.b32 r5, r7, r4; st.global.u32 [l1+256], r5;\n"
+             "redux.sync.add.u32 r5, r2, r4; st.global.u32 [l1+384], r5; ret;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t tile = 0xffu << (i & 24), first = i & 24;
+        assert_int_equal(run.words[i], 0x3ffu & tile);
+        assert_int_equal(run.words[LANES + i], first == 0 ? 3 : first == 8 ? 1 : 0);
+        assert_int_equal(run.words[2 * LANES + i], (i & 1 ? 0xaaaaaaaau : 0x55555555u) & tile);
+        assert_int_equal(run.words[3 * LANES + i], 8 * first + 28);
+    }
+    run_end(&run);
+}
+
+/* Half of a tile comes later than the other, by a jump back: it is waited for, and the tile that is
+ * there goes on. */
+static void half_a_tile_waits_for_the_other(void **state)
+{
+    struct run run;
+    run_warp(&run, "add.u32 r5, r2, 100; @p0 bra Far;\n"
+                   "Meet: shfl.sync.bfly.b32 r6, r5, 7, 31, r4; st.global.u32 [l1], r6; ret;\n"
+                   "Far: add.u32 r5, r5, 1000; bra Meet;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t partner = i ^ 7;
+        assert_int_equal(run.words[i], partner + (partner >= 12 ? 1100 : 100));
+    }
+    run_end(&run);
+}
+
+static void half_a_tile_is_waited_for_at_a_barrier(void **state)
+{
+    struct run run;
+    run_warp(&run, "xor.b32 r7, r2, 7; mul.wide.u32 l2, r7, 4; add.u64 l2, l0, l2; @p0 bra Far;\n"
+                   "Meet: add.u32 r5, r2, 1; st.volatile.global.u32 [l1], r5; bar.warp.sync r4;\n"
+                   "ld.volatile.global.u32 r6, [l2]; st.global.u32 [l1+128], r6; ret;\n"
+                   "Far: bra Meet;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_int_equal(run.words[LANES + i], (i ^ 7) + 1);
+    }
+    run_end(&run);
+}
+
+/* Lanes that come by a jump back join those that wait, for the whole warp's sake. */
+static void lanes_that_wait_at_one_place_are_together(void **state)
+{
+    struct run run;
+    run_warp(&run, "and.b32 r7, r2, 1; @p0 bra Far;\n"
+                   "Meet: match.any.sync.b32 r5, r7, -1; st.global.u32 [l1], r5; ret;\n"
+                   "Far: and.b32 r8, r2, 4; setp.ne.u32 p1, r8, 0; @p1 bra Meet; bra Meet;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_int_equal(run.words[i], i & 1 ? 0xaaaaaaaau : 0x55555555u);
+    }
+    run_end(&run);
+}
+
+/* Lane 31 leaves, and lanes 0 to 7 no longer wait for it: the others still wait for them. */
+static void only_those_go_on_whose_members_left(void **state)
+{
+    struct run run;
+    run_warp(&run, "setp.eq.u32 p1, r2, 31; @p1 bra Leave; setp.lt.u32 p2, r2, 8; @p2 bra Some;\n"
+                   "All: setp.eq.u32 p3, r2, r2; vote.sync.ballot.b32 r5, p3, 0x7fffffff;\n"
+                   "st.global.u32 [l1], r5; ret;\n"
+                   "Some: shfl.sync.idx.b32 r5, r2, 0, 31, 0x800000ff; bra All;\n"
+                   "Leave: ret;");
+    for (uint32_t i = 0; i < LANES - 1; i++) {
+        assert_int_equal(run.words[i], 0x7fffffffu);
+    }
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_keep_to_themselves),
+        cmocka_unit_test(half_a_tile_waits_for_the_other),
+        cmocka_unit_test(half_a_tile_is_waited_for_at_a_barrier),
+        cmocka_unit_test(lanes_that_wait_at_one_place_are_together),
+        cmocka_unit_test(only_those_go_on_whose_members_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
