@@ -188,7 +188,7 @@ static bool lower_barrier_red(struct parser *p, struct inst *in)
         op->dst = dst;
         op->sub = (uint8_t)form;
     }
-    return op != NULL;
+    return op && result_done(p, in, &in->operands[0], is_pred ? TYPE_pred : TYPE_u32, dst);
 }
 
 bool lower_barrier(struct parser *p, struct inst *in, int arg)
@@ -271,13 +271,14 @@ bool lower_shuffle(struct parser *p, struct inst *in, int arg)
     op->imm = members;
     op->aux = in_range;
     op->sub = up ? SHUFFLE_up : down ? SHUFFLE_down : bfly ? SHUFFLE_bfly : SHUFFLE_idx;
-    return true;
+    return result_done(p, in, &in->operands[0], TYPE_b32, dst);
 }
 
-/* Warp operations with one value, a member mask and one result. */
+/* Warp operations with one value, a member mask and one result of `type`, the first operand. */
 static bool emit_warp(struct parser *p, struct inst *in, ptx_fn *fn, uint32_t sub, uint32_t a,
-                      uint32_t members, uint32_t dst, uint32_t extra)
+                      uint32_t members, enum ptx_type type, uint32_t extra)
 {
+    const uint32_t dst = result(p, in, &in->operands[0], type);
     struct op *op = a && members && dst ? emit_fn(p, fn, OP_CONTROL) : NULL;
     if (!op) {
         return false;
@@ -287,7 +288,7 @@ static bool emit_warp(struct parser *p, struct inst *in, ptx_fn *fn, uint32_t su
     op->dst = dst;
     op->sub = (uint8_t)sub;
     op->aux = extra;
-    return true;
+    return result_done(p, in, &in->operands[0], type, dst);
 }
 
 bool lower_vote(struct parser *p, struct inst *in, int arg)
@@ -305,7 +306,7 @@ bool lower_vote(struct parser *p, struct inst *in, int arg)
     const uint32_t a = source(p, in, &in->operands[1], TYPE_pred);
     const uint32_t members =
         syncs ? source(p, in, &in->operands[2], TYPE_u32) : slot_const(p, FULL_MASK, 4);
-    return emit_warp(p, in, exec_vote, form, a, members, result(p, in, &in->operands[0], type), 0);
+    return emit_warp(p, in, exec_vote, form, a, members, type, 0);
 }
 
 /* match.any.sync.b32 d, a, members;  match.all.sync.b32 d|p, a, members */
@@ -325,10 +326,9 @@ bool lower_match(struct parser *p, struct inst *in, int arg)
     const uint32_t holds = pair ? result(p, in, &in->elements[pair - 1], TYPE_pred) : 0;
     const uint32_t a = source(p, in, &in->operands[1], type),
                    members = source(p, in, &in->operands[2], TYPE_u32);
-    const uint32_t dst = result(p, in, &in->operands[0], TYPE_b32);
     return (holds || !pair) &&
            emit_warp(p, in, exec_match, (all ? 1u : 0u) | (is_wide(type) ? 2u : 0u), a, members,
-                     dst, holds);
+                     TYPE_b32, holds);
 }
 
 bool lower_redux(struct parser *p, struct inst *in, int arg)
@@ -352,8 +352,7 @@ bool lower_redux(struct parser *p, struct inst *in, int arg)
                                        : ATOMIC_xor;
     const uint32_t a = source(p, in, &in->operands[1], type),
                    members = source(p, in, &in->operands[2], TYPE_u32);
-    return emit_warp(p, in, exec_redux, which, a, members, result(p, in, &in->operands[0], type),
-                     type_is_signed(type) ? 1 : 0);
+    return emit_warp(p, in, exec_redux, which, a, members, type, type_is_signed(type) ? 1 : 0);
 }
 
 bool lower_activemask(struct parser *p, struct inst *in, int arg)
@@ -367,7 +366,7 @@ bool lower_activemask(struct parser *p, struct inst *in, int arg)
     if (op) {
         op->dst = dst;
     }
-    return op != NULL;
+    return op && result_done(p, in, &in->operands[0], TYPE_b32, dst);
 }
 
 /* elect.sync d|p, members: the lowest member is elected */
@@ -378,7 +377,6 @@ bool lower_elect(struct parser *p, struct inst *in, int arg)
         return parse_fail(p, SSAN_FORMAT, in->line, "this form of elect");
     }
     const uint32_t members = source(p, in, &in->operands[1], TYPE_u32);
-    const uint32_t dst = result(p, in, &in->operands[0], TYPE_b32);
     const uint32_t chosen = result(p, in, &in->elements[in->operands[0].pair - 1], TYPE_pred);
-    return chosen && emit_warp(p, in, exec_elect, 0, members, members, dst, chosen);
+    return chosen && emit_warp(p, in, exec_elect, 0, members, members, TYPE_b32, chosen);
 }

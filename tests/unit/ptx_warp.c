@@ -128,6 +128,27 @@ static void only_those_go_on_whose_members_left(void **state)
     run_end(&run);
 }
 
+/* Clang gives match.sync.b64 a register of 64 bits. */
+static void results_fit_wider_registers(void **state)
+{
+    struct run run;
+    run_warp(&run,
+             "and.b32 r5, r2, 1; cvt.u64.u32 l2, r5; match.any.sync.b64 l3, l2, -1;\n"
+             "cvt.u32.u64 r6, l3; shr.u64 l3, l3, 32; cvt.u32.u64 r7, l3; add.u32 r6, r6, r7;\n"
+             "st.global.u32 [l1], r6; setp.lt.u32 p1, r2, 5; vote.sync.ballot.b32 l3, p1, -1;\n"
+             "cvt.u32.u64 r6, l3; st.global.u32 [l1+128], r6; activemask.b32 l3;\n"
+             "cvt.u32.u64 r6, l3; st.global.u32 [l1+256], r6;\n"
+             "shfl.sync.idx.b32 l3, r2, 6, 31, -1; st.global.u64 [l0+384], l3; ret;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_int_equal(run.words[i], i & 1 ? 0xaaaaaaaau : 0x55555555u);
+        assert_int_equal(run.words[LANES + i], 0x1f);
+        assert_int_equal(run.words[2 * LANES + i], 0xffffffffu);
+    }
+    assert_int_equal(run.words[3 * LANES], 6);
+    assert_int_equal(run.words[3 * LANES + 1], 0);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +157,7 @@ int main(void)
         cmocka_unit_test(half_a_tile_is_waited_for_at_a_barrier),
         cmocka_unit_test(lanes_that_wait_at_one_place_are_together),
         cmocka_unit_test(only_those_go_on_whose_members_left),
+        cmocka_unit_test(results_fit_wider_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
