@@ -70,9 +70,16 @@ SSAN_BUILTIN_VARIABLE_(__cuda_builtin_gridDim_t)
 /* Their parameter's sign differs between clang's versions; a macro fits all. */
 #define __nv_popc(bits)   __builtin_popcount((unsigned int)(bits))
 #define __nv_popcll(bits) __builtin_popcountll((unsigned long long)(bits))
+/* In warp_functions.h. */
+#define __all    ssan_unused_all
+#define __any    ssan_unused_any
+#define __ballot ssan_unused_ballot
 #include <__clang_cuda_device_functions.h>
 #undef __nv_popc
 #undef __nv_popcll
+#undef __all
+#undef __any
+#undef __ballot
 #include <__clang_cuda_math.h>
 
 extern "C" {
@@ -102,13 +109,22 @@ __device__ static inline void free(void *ptr)
 } // namespace std
 
 #include <__clang_cuda_cmath.h>
-/* Newer versions have these as instructions of sm_80; ours work on every device. */
+/* warp_functions.h has the shuffles. Newer versions have the others as instructions of sm_80; ours
+ * work on every device. */
 #define __reduce_add_sync ssan_unused_reduce_add_sync
 #define __reduce_min_sync ssan_unused_reduce_min_sync
 #define __reduce_max_sync ssan_unused_reduce_max_sync
 #define __reduce_and_sync ssan_unused_reduce_and_sync
 #define __reduce_or_sync  ssan_unused_reduce_or_sync
 #define __reduce_xor_sync ssan_unused_reduce_xor_sync
+#define __shfl            ssan_unused_shfl
+#define __shfl_up         ssan_unused_shfl_up
+#define __shfl_down       ssan_unused_shfl_down
+#define __shfl_xor        ssan_unused_shfl_xor
+#define __shfl_sync       ssan_unused_shfl_sync
+#define __shfl_up_sync    ssan_unused_shfl_up_sync
+#define __shfl_down_sync  ssan_unused_shfl_down_sync
+#define __shfl_xor_sync   ssan_unused_shfl_xor_sync
 #include <__clang_cuda_intrinsics.h>
 #undef __reduce_add_sync
 #undef __reduce_min_sync
@@ -116,11 +132,21 @@ __device__ static inline void free(void *ptr)
 #undef __reduce_and_sync
 #undef __reduce_or_sync
 #undef __reduce_xor_sync
+#undef __shfl
+#undef __shfl_up
+#undef __shfl_down
+#undef __shfl_xor
+#undef __shfl_sync
+#undef __shfl_up_sync
+#undef __shfl_down_sync
+#undef __shfl_xor_sync
 #include <__clang_cuda_complex_builtins.h>
 
 #pragma pop_macro("__THROW")
 
 #include "atomics.h"
+#include "warp_functions.h"
+
 #include "device_functions.h"
 #include "unsupported.h"
 
