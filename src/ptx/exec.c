@@ -2,8 +2,8 @@
  *
  * Blocks run one after the other, warps of a block in ascending order, each as far as it gets. Only
  * when everything that was started waits for something else is another block started beside it (up
- * to MAX_RESIDENT_BLOCKS), so that blocks may wait for each other; when that doesn't help either,
- * the launch is stuck. */
+ * to MAX_RESIDENT_BLOCKS, all of a cooperative launch), so that blocks may wait for each other;
+ * when that doesn't help either, the launch is stuck. */
 #include "ptx/exec.h"
 
 #include "ptx/warp.h"
@@ -34,7 +34,9 @@ struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine, const struct
     const uint32_t param_bytes = launch->kernel->param_bytes;
     exec->params = mem_zalloc(1, param_bytes ? param_bytes : 1);
     exec->states = mem_zalloc(launch->module->funcs.count, sizeof *exec->states);
-    if (!exec->params || !exec->states) {
+    exec->resident_most = launch->cooperative ? (uint32_t)exec->block_count : MAX_RESIDENT_BLOCKS;
+    exec->resident = mem_zalloc(exec->resident_most, sizeof(struct block *));
+    if (!exec->params || !exec->states || !exec->resident) {
         ptx_exec_destroy(exec);
         return NULL;
     }
@@ -105,6 +107,7 @@ static struct block *block_create(struct ptx_exec *exec)
     }
     block->shared = mem_alloc(exec->shared_bytes ? exec->shared_bytes : 1);
     block->warps = mem_zalloc(exec->warps, sizeof *block->warps);
+    block->exec = exec;
     if (!block->shared || !block->warps) {
         block_free(block);
         return NULL;
@@ -132,7 +135,7 @@ static bool block_start(struct ptx_exec *exec)
     block->index[2] = (uint32_t)(flat / grid[0] / grid[1]);
     block->serial = flat + 1;
     block->started = block->ended = 0;
-    block->has_arrivals = false;
+    block->has_arrivals = block->is_at_grid_barrier = false;
     block->live_threads = exec->threads;
     memset(block->barriers, 0, sizeof block->barriers);
     memset(block->warps, 0, exec->warps * sizeof(struct warp *));
@@ -315,7 +318,7 @@ enum ptx_state ptx_exec_run(struct ptx_exec *exec, uint64_t blocks)
         }
         if (exec->resident_count && !moved && all_stuck) {
             if (exec->next_block < exec->block_count &&
-                exec->resident_count < MAX_RESIDENT_BLOCKS) {
+                exec->resident_count < exec->resident_most) {
                 block_start(exec);
                 continue;
             }
@@ -375,6 +378,7 @@ void ptx_exec_destroy(struct ptx_exec *exec)
         }
         mem_free(mem);
     }
+    mem_free(exec->resident);
     mem_free(exec->states);
     mem_free(exec->params);
     mem_free(exec);

@@ -43,6 +43,7 @@ struct ptx_launch {
     uint32_t dynamic_shared_bytes;
     const void *params; /* kernel->param_bytes, copied */
     bool observe;       /* collect accesses */
+    bool cooperative;   /* all blocks are there at once; a barrier of the grid works */
     bool dry; /* observation only: writes go nowhere outside live regions (pending at exit) */
 };
 

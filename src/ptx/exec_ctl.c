@@ -6,6 +6,7 @@
 #include "ptx/externs.h"
 #include "ptx/warp.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct group *running(struct warp *w)
@@ -235,11 +236,63 @@ static void barrier_check(struct block *block, uint32_t id)
     }
 }
 
+/* Every block is at the grid's barrier: all go on. */
+static void release_grid(struct ptx_exec *exec)
+{
+    exec->grid_arrived = 0;
+    for (uint32_t b = 0; b < exec->resident_count; b++) {
+        struct block *block = exec->resident[b];
+        block->is_at_grid_barrier = false;
+        block->barriers[GRID_BARRIER] = (struct barrier){0};
+        for (uint32_t i = 0; i < block->started; i++) {
+            struct warp *w = block->warps[i];
+            for (uint32_t k = 0; w && k < w->group_count; k++) {
+                if (w->groups[k].state == GROUP_barrier && w->groups[k].barrier == GRID_BARRIER) {
+                    w->groups[k].state = GROUP_ready;
+                }
+            }
+        }
+    }
+}
+
+static void grid_barrier_check(struct block *block)
+{
+    const uint32_t arrived = block->barriers[GRID_BARRIER].arrived;
+    if (arrived == 0 || arrived < block->live_threads || block->is_at_grid_barrier) {
+        return;
+    }
+    block->is_at_grid_barrier = true;
+    if (++block->exec->grid_arrived == block->exec->block_count) {
+        release_grid(block->exec);
+    }
+}
+
 void barriers_check(struct block *block)
 {
     for (uint32_t id = 0; id < BARRIERS; id++) {
         barrier_check(block, id);
     }
+    grid_barrier_check(block);
+}
+
+void grid_barrier(struct warp *w, const struct op *op, uint32_t mask)
+{
+    struct group *g = running(w);
+    if (!w->exec->launch.cooperative) {
+        warp_fault(w, PTX_FAULT_TRAP, op, mask, 0, 0, false);
+        snprintf(w->exec->fault.text, sizeof w->exec->fault.text,
+                 "a barrier of the grid needs cudaLaunchCooperativeKernel");
+        return;
+    }
+    w->block->has_arrivals = true;
+    w->block->barriers[GRID_BARRIER].arrived += lanes_in(mask);
+    w->moved = true;
+    w->clock_was_last = false;
+    g->state = GROUP_barrier;
+    g->barrier = GRID_BARRIER;
+    g->pc++;
+    w->stop = true;
+    grid_barrier_check(w->block);
 }
 
 void exec_barrier(char *r, const struct op *op, uint32_t mask, struct warp *w)

@@ -169,11 +169,19 @@ static void call_free(struct lane_call *c)
     c->w->moved = true;
 }
 
+/* bool grid_group::is_valid() */
+static void call_grid_is_valid(struct lane_call *c)
+{
+    c->out = c->w->exec->launch.cooperative;
+}
+
 static const struct special {
     const char *name;
-    special_fn *fn;
+    special_fn *fn; /* NULL: the barrier of the grid, which all lanes come to at once */
     uint8_t result_bytes, arg_count, arg_bytes[5];
 } specials[] = {
+    {"__ssan_grid_sync", NULL, 0, 0, {0}},
+    {"__ssan_grid_is_valid", call_grid_is_valid, 4, 0, {0}},
     {"vprintf", call_vprintf, 4, 2, {8, 8}},
     {"__assertfail", call_assertfail, 0, 5, {8, 8, 4, 8, 8}},
     {"malloc", call_malloc, 8, 1, {8}},
@@ -232,6 +240,10 @@ int extern_find(const char *name, const uint32_t *param_bytes, uint32_t param_co
 void extern_call(struct warp *w, const struct op *op, uint32_t mask, int index,
                  struct frame *caller, const struct call_site *site)
 {
+    if ((size_t)index < SPECIAL_FNS && !specials[index].fn) {
+        grid_barrier(w, op, mask);
+        return;
+    }
     EACH_LANE(i, mask)
     {
         struct lane_call c = {.w = w, .op = op, .lane = i};

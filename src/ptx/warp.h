@@ -17,6 +17,7 @@
 #define STUCK_INSTRUCTIONS  1000000u /* of a warp without progress */
 #define MAX_RESIDENT_BLOCKS 32u
 #define BARRIERS            16u
+#define GRID_BARRIER        BARRIERS /* of all blocks: complete in a block, it waits for the others */
 #define CLOCK_STEP_LIMIT    (UINT64_C(1) << 20)
 
 enum group_state {
@@ -114,8 +115,10 @@ struct block {
     struct warp **warps;     /* NULL: not started, or ended */
     uint32_t started, ended; /* warps */
     bool has_arrivals;       /* a barrier was used */
+    bool is_at_grid_barrier; /* all its live threads are */
     uint32_t live_threads;
-    struct barrier barriers[BARRIERS];
+    struct barrier barriers[BARRIERS + 1];
+    struct ptx_exec *exec;
     struct block *next_free;
 };
 
@@ -132,8 +135,9 @@ struct ptx_exec {
     uint32_t threads, warps; /* of a block */
     uint32_t shared_bytes;
     uint64_t block_count, next_block;
-    struct block *resident[MAX_RESIDENT_BLOCKS];
-    uint32_t resident_count;
+    struct block **resident; /* room for resident_most */
+    uint32_t resident_count, resident_most;
+    uint64_t grid_arrived; /* blocks that are at the barrier of the grid */
     struct block *free_blocks;
     struct warp *free_warps;
     struct func_state *states; /* by function */
@@ -193,6 +197,9 @@ struct frame *frame_entry(struct warp *w);
 bool warp_local(struct warp *w, uint64_t bytes, const struct op *op);
 /* exec_ctl.c: wakes the groups at barriers that are complete now. */
 void barriers_check(struct block *block);
+/* The running group, all of `mask`, waits for all threads of the grid. A fault where the launch
+ * doesn't promise that all blocks are there at once. */
+void grid_barrier(struct warp *w, const struct op *op, uint32_t mask);
 /* extern_mem.c: one lane's bytes at a generic address, for external functions; false after a fault.
  */
 bool mem_read_lane(struct warp *w, const struct op *op, uint32_t lane, uint64_t address,

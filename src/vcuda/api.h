@@ -7,6 +7,8 @@
 
 #include "vcuda/device.h"
 
+struct kernel;
+
 cudaError_t api_stream_priority(struct call *call, cudaStream_t handle, bool per_thread,
                                 int *priority);
 cudaError_t api_stream_flags(struct call *call, cudaStream_t handle, bool per_thread,
@@ -21,11 +23,23 @@ cudaError_t api_event_record(struct call *call, cudaEvent_t event, cudaStream_t 
                              bool per_thread, unsigned flags);
 cudaError_t api_hostfunc(struct call *call, cudaStream_t handle, bool per_thread,
                          const struct hostfunc *hostfunc);
-cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 block, void **args,
-                       size_t shared_bytes, cudaStream_t handle, bool per_thread);
+
+/* A launch as the program asks for it. `cooperative`: all blocks have to be there at once, or it is
+ * refused. */
+struct launch_request {
+    const void *stub;
+    dim3 grid, block;
+    void **args;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    bool per_thread, cooperative;
+};
+cudaError_t api_launch(struct call *call, const struct launch_request *request);
 /* As BEGIN for cudaLaunchKernel of `stub`: the call is made where the launch configuration was
  * pushed that was popped last, if one was popped since the last launch. */
 bool api_launch_begin(struct call *call, const void *stub, const void *frame);
+/* Blocks of a kernel that fit on a multiprocessor at once; 0: none. */
+uint64_t api_active_blocks(const struct kernel *kernel, uint64_t threads, uint64_t shared_bytes);
 
 cudaError_t api_copy(struct call *call, const struct transfer *copy, enum cudaMemcpyKind kind,
                      enum ssan_form form, cudaStream_t handle, bool per_thread);

@@ -126,7 +126,7 @@ static void fill_properties(struct cudaDeviceProp *prop, uint32_t ordinal)
     prop->deviceOverlap = prop->concurrentKernels = 1;
     prop->asyncEngineCount = 2;
     prop->canMapHostMemory = prop->unifiedAddressing = 1;
-    prop->streamPrioritiesSupported = 1;
+    prop->streamPrioritiesSupported = prop->cooperativeLaunch = 1;
     prop->canUseHostPointerForRegisteredMem = prop->hostRegisterSupported = 1;
     prop->hostRegisterReadOnlySupported = 1;
     prop->singleToDoublePrecisionPerfRatio = 2;

@@ -101,8 +101,73 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
     if (!api_launch_begin(&call, func, __builtin_frame_address(0))) {
         return call.error;
     }
-    return call_end(&call, api_launch(&call, func, gridDim, blockDim, args, sharedMem, stream,
-                                      PER_THREAD_STREAM));
+    return call_end(&call,
+                    api_launch(&call, &(struct launch_request){.stub = func,
+                                                               .grid = gridDim,
+                                                               .block = blockDim,
+                                                               .args = args,
+                                                               .shared_bytes = sharedMem,
+                                                               .stream = stream,
+                                                               .per_thread = PER_THREAD_STREAM}));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                        size_t sharedMem, cudaStream_t stream)
+{
+    struct call call;
+    const struct launch_request request = {.stub = func,
+                                           .grid = gridDim,
+                                           .block = blockDim,
+                                           .args = args,
+                                           .shared_bytes = sharedMem,
+                                           .stream = stream,
+                                           .per_thread = PER_THREAD_STREAM,
+                                           .cooperative = true};
+    return BEGIN(&call, "cudaLaunchCooperativeKernel")
+               ? call_end(&call, api_launch(&call, &request))
+               : call.error;
+}
+
+/* Attributes that only hint are passed by; true: `request` is all that the others ask for. */
+static bool read_attributes(const cudaLaunchConfig_t *config, struct launch_request *request)
+{
+    for (unsigned int i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        switch (attribute->id) {
+        case cudaLaunchAttributeCooperative:
+            request->cooperative = attribute->val.cooperative != 0;
+            break;
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeSynchronizationPolicy:
+        case cudaLaunchAttributePriority:
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
+{
+    struct call call;
+    struct launch_request request = {.stub = func, .args = args, .per_thread = PER_THREAD_STREAM};
+    if (config && !read_attributes(config, &request)) {
+        return call_unsupported("cudaLaunchKernelExC with clusters or a programmatic launch",
+                                __builtin_frame_address(0));
+    }
+    if (!BEGIN(&call, "cudaLaunchKernelExC")) {
+        return call.error;
+    }
+    if (!config) {
+        return call_end(&call, cudaErrorInvalidValue);
+    }
+    request.grid = config->gridDim;
+    request.block = config->blockDim;
+    request.shared_bytes = config->dynamicSmemBytes;
+    request.stream = config->stream;
+    return call_end(&call, api_launch(&call, &request));
 }
 
 static cudaError_t copy(struct call *call, const struct transfer *rows, enum cudaMemcpyKind kind,

@@ -92,26 +92,31 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+uint64_t api_active_blocks(const struct kernel *kernel, uint64_t threads, uint64_t shared_bytes)
+{
+    const uint64_t shared = kernel->code->shared_bytes + shared_bytes;
+    const uint64_t warps = (threads + LIMIT_WARP - 1) / LIMIT_WARP;
+    const uint64_t registers =
+        warps * LIMIT_WARP * (kernel->code->registers ? kernel->code->registers : 1);
+    uint64_t most = smaller(LIMIT_BLOCKS_PER_SM, LIMIT_THREADS_PER_SM / (warps * LIMIT_WARP));
+    most = smaller(most, LIMIT_REGISTERS / registers);
+    return shared ? smaller(most, LIMIT_SHARED_PER_SM / shared) : most;
+}
+
 static cudaError_t occupancy(struct call *call, int *blocks, const void *func, int block_size,
                              size_t shared_bytes)
 {
     struct kernel *kernel;
-    uint64_t warps, registers, shared, most;
     cudaError_t error =
         blocks && block_size > 0 ? program_find_kernel(call, func, &kernel) : cudaErrorInvalidValue;
     if (error != cudaSuccess) {
         return error;
     }
     *blocks = 0;
-    shared = kernel->code->shared_bytes + (uint64_t)shared_bytes;
     if (block_size > most_threads(kernel) || shared_bytes > most_dynamic(kernel)) {
         return cudaSuccess;
     }
-    warps = ((uint64_t)block_size + LIMIT_WARP - 1) / LIMIT_WARP;
-    registers = warps * LIMIT_WARP * (kernel->code->registers ? kernel->code->registers : 1);
-    most = smaller(LIMIT_BLOCKS_PER_SM, LIMIT_THREADS_PER_SM / (warps * LIMIT_WARP));
-    most = smaller(most, LIMIT_REGISTERS / registers);
-    *blocks = (int)(shared ? smaller(most, LIMIT_SHARED_PER_SM / shared) : most);
+    *blocks = (int)api_active_blocks(kernel, (uint64_t)block_size, shared_bytes);
     return cudaSuccess;
 }
 

@@ -81,9 +81,10 @@ bool api_launch_begin(struct call *call, const void *stub, const void *frame)
     return call_begin_as(call);
 }
 
-static cudaError_t check_limits(const struct kernel *kernel, dim3 grid, dim3 block,
-                                size_t shared_bytes)
+static cudaError_t check_limits(const struct kernel *kernel, const struct launch_request *request)
 {
+    const dim3 grid = request->grid, block = request->block;
+    const size_t shared_bytes = request->shared_bytes;
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
     uint64_t shared = kernel->code->shared_bytes + (uint64_t)shared_bytes;
     uint64_t most = kernel->most_shared_bytes
@@ -97,7 +98,14 @@ static cudaError_t check_limits(const struct kernel *kernel, dim3 grid, dim3 blo
     if (kernel->code->max_threads && threads > kernel->code->max_threads) {
         return cudaErrorLaunchOutOfResources;
     }
-    return shared_bytes > UINT32_MAX || shared > most ? cudaErrorInvalidValue : cudaSuccess;
+    if (shared_bytes > UINT32_MAX || shared > most) {
+        return cudaErrorInvalidValue;
+    }
+    return request->cooperative &&
+                   (uint64_t)grid.x * grid.y * grid.z >
+                       LIMIT_MULTIPROCESSORS * api_active_blocks(kernel, threads, shared_bytes)
+               ? cudaErrorCooperativeLaunchTooLarge
+               : cudaSuccess;
 }
 
 static bool copy_params(struct launch *launch, void **args)
@@ -114,23 +122,23 @@ static bool copy_params(struct launch *launch, void **args)
     return true;
 }
 
-cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 block, void **args,
-                       size_t shared_bytes, cudaStream_t handle, bool per_thread)
+cudaError_t api_launch(struct call *call, const struct launch_request *request)
 {
+    const dim3 grid = request->grid, block = request->block;
     struct kernel *kernel;
     struct stream *stream;
     struct op *op;
-    cudaError_t error = program_find_kernel(call, stub, &kernel);
+    cudaError_t error = program_find_kernel(call, request->stub, &kernel);
     if (error == cudaSuccess) {
-        error = check_limits(kernel, grid, block, shared_bytes);
+        error = check_limits(kernel, request);
     }
     if (error == cudaSuccess) {
-        error = handle_find_stream(call, handle, per_thread, &stream);
+        error = handle_find_stream(call, request->stream, request->per_thread, &stream);
     }
     if (error == cudaSuccess && stream->ordinal != call->ordinal) {
         error = cudaErrorInvalidResourceHandle; /* R-STREAM-15 */
     }
-    if (error == cudaSuccess && kernel->code->param_count > 0 && !args) {
+    if (error == cudaSuccess && kernel->code->param_count > 0 && !request->args) {
         error = cudaErrorInvalidValue;
     }
     if (error != cudaSuccess) {
@@ -145,9 +153,10 @@ cudaError_t api_launch(struct call *call, const void *stub, dim3 grid, dim3 bloc
                         .kernel = kernel->code,
                         .grid = {grid.x, grid.y, grid.z},
                         .block = {block.x, block.y, block.z},
-                        .shared_bytes = (uint32_t)shared_bytes,
+                        .shared_bytes = (uint32_t)request->shared_bytes,
+                        .cooperative = request->cooperative,
                         .reach = device.contexts[stream->ordinal].peers | 1u << stream->ordinal};
-    if (!copy_params(&op->launch, args)) {
+    if (!copy_params(&op->launch, request->args)) {
         queue_drop(op);
         return cudaErrorMemoryAllocation;
     }

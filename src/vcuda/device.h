@@ -38,6 +38,7 @@ struct launch {
     struct ptx_exec *exec; /* once begun */
     void *params;          /* owned */
     uint32_t grid[3], block[3], shared_bytes;
+    bool cooperative;
     uint32_t reach; /* devices whose memory it may access, as of its acceptance, bit by bit */
 };
 

@@ -154,7 +154,7 @@ static void describe_fault(const struct op *op, const struct ptx_fault_info *inf
         snprintf(what, sizeof what, "assertion failed: %s", info->text);
         break;
     case PTX_FAULT_TRAP:
-        snprintf(what, sizeof what, "trap");
+        snprintf(what, sizeof what, "trap%s%s", info->text[0] ? ": " : "", info->text);
         break;
     case PTX_FAULT_NO_MEMORY:
         snprintf(what, sizeof what, "the executor ran out of memory");
@@ -207,6 +207,7 @@ static enum outcome run_kernel(struct op *op, uint64_t blocks)
             .dynamic_shared_bytes = launch->shared_bytes,
             .params = launch->params,
             .observe = emit_is_on(),
+            .cooperative = launch->cooperative,
             .dry = is_dry,
         };
         machine_clock += LAUNCH_TICKS;
@@ -393,11 +394,15 @@ void executor_run_here(struct op *op)
 void executor_fail_stuck(struct op *op)
 {
     const struct ptx_fault_info *info = ptx_exec_fault(op->launch.exec);
-    char text[512];
+    char text[512], what[64] = "threads wait at a barrier";
+    if (info->address) {
+        snprintf(what, sizeof what, "it reads the word at 0x%llx",
+                 (unsigned long long)info->address);
+    }
     snprintf(text, sizeof text,
              "kernel '%s' makes no progress, nothing else can run and every host thread waits: "
-             "launch timed out while it reads the word at 0x%llx",
-             name_of(op, info), (unsigned long long)info->address);
+             "launch timed out while %s",
+             name_of(op, info), what);
     queue_take(op);
     op->state = OP_RUNNING;
     tell_accesses(op);

@@ -22,10 +22,19 @@ class Programs(Case):
         self.assertRegex(text, r"streamsan\s+0x00000004")
 
     def test_device_functions(self):
-        for clang, source, level in pairings(("atomics.cu", "device_math.cu"), ("-O0", "-O2")):
+        for clang, source, level in pairings(("atomics.cu", "device_math.cu", "groups.cu", "warp_functions.cu"), ("-O0", "-O2")):
             with self.subTest(clang=clang, level=level, source=source):
                 self.cc(level, SOURCES / source, "-o", "program", clang=clang)
                 self.run_program("program")
+
+    def test_a_barrier_of_the_grid_needs_its_launch(self):
+        source = self.write("grid.cu", "#include <cooperative_groups.h>\n#include <cstdio>\n"
+                            "__global__ void k() { cooperative_groups::this_grid().sync(); }\n"
+                            'int main() { k<<<2, 32>>>(); printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize())); }\n')
+        self.cc(source, "-o", "program")
+        done = subprocess.run(["./program"], text=True, capture_output=True, cwd=self.folder, timeout=120)
+        self.assertEqual(done.stdout, "cudaErrorLaunchFailure\n")
+        self.assertIn("a barrier of the grid needs cudaLaunchCooperativeKernel", done.stderr)
 
     def test_several_files(self):
         files = [SOURCES / name for name in ("main.cu", "kernels.cu", "host_side.c")]
