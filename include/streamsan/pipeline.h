@@ -73,7 +73,8 @@
  * called. Elsewhere in the library, compute included, it can't. The library's own threads block all
  * signals but those of faults.
  *
- * STREAMSAN. Streams, events and buffers have names, every hand-over between threads is told
+ * STREAMSAN. Streams, events and buffers have names, buffers come with words on how they are to be
+ * used, which reports tell as the fix of findings on them, every hand-over between threads is told
  * (annotate.h), and so are the host's own accesses: submit counts as the write of the first
  * input_bytes of `input`, release of a host consumer as the read of the first output_bytes of
  * `output`. Costs nothing without the tool.

@@ -70,7 +70,7 @@ void fix_change(struct proposal *proposal, struct change what)
     }
 }
 
-static size_t call_of_item(const struct fix_job *job, uint32_t item)
+size_t fix_call_of_item(const struct fix_job *job, uint32_t item)
 {
     return history_call_at(job->history, job->history->items.items[item].position);
 }
@@ -113,7 +113,7 @@ static void propose_wait(struct fix_job *job, uint32_t record)
 
 static void drop(struct fix_job *job, struct proposal *proposal, uint32_t item)
 {
-    const size_t call = call_of_item(job, item);
+    const size_t call = fix_call_of_item(job, item);
     proposal->broken |= is_body(job, call);
     fix_take_out(proposal, fix_call_place(job, call));
     fix_change(proposal, (struct change){.kind = CHANGE_DROP, .call = (uint32_t)call});
@@ -321,7 +321,7 @@ static void propose_for_streams(struct fix_job *job)
         propose_move_record(job, miss->record, miss->wait);
         break;
     case NEAREST_WAITED_LATE: {
-        const struct place wait = fix_call_place(job, call_of_item(job, miss->wait));
+        const struct place wait = fix_call_place(job, fix_call_of_item(job, miss->wait));
         const bool below =
             wait.file && c.file && strcmp(wait.file, c.file) == 0 && wait.line > c.line;
         if (below || !wait.file) {
@@ -342,7 +342,7 @@ static void propose_for_streams(struct fix_job *job)
         }
         break;
     case NEAREST_RE_RECORDED: {
-        const size_t behind = call_behind(job, call_of_item(job, miss->record));
+        const size_t behind = call_behind(job, fix_call_of_item(job, miss->record));
         if (!job->apart) {
             propose_new_event(job, FIX_SECOND_EVENT, behind);
         }

@@ -1,4 +1,5 @@
-/* What the files of the proposals share: explain_fix.c (streams), explain_fix_join.c (the host). */
+/* What the files of the proposals share: explain_fix.c (streams), explain_fix_join.c (the host),
+ * explain_fix_device.c, explain_fix_words.c. */
 #ifndef SSAN_CORE_EXPLAIN_FIX_PARTS_H
 #define SSAN_CORE_EXPLAIN_FIX_PARTS_H
 
@@ -25,8 +26,8 @@ struct fix_job {
 const char *fix_keep(struct fix_job *job, struct strbuf *text);
 /* Where a call of the history stands. */
 struct place fix_call_place(const struct fix_job *job, size_t call);
-/* A name that no known source text has, `base` or with a number behind it; `given` counts them. */
-const char *fix_new_name(struct fix_job *job, const char *base, uint32_t *given);
+/* The call that made an item. */
+size_t fix_call_of_item(const struct fix_job *job, uint32_t item);
 /* A new proposal; NULL when there are enough. */
 struct proposal *fix_begin(struct fix_job *job, enum fix_kind kind);
 /* Statements before the line of a call; nothing where that is unknown. */
@@ -36,10 +37,13 @@ void fix_insert(struct fix_job *job, struct proposal *proposal, size_t call,
 void fix_take_out(struct proposal *proposal, struct place place);
 /* What the proposal does to the trace. */
 void fix_change(struct proposal *proposal, struct change what);
-/* The spelling of P's stream, or of an event recorded there, used at another place: partial across
- * functions. */
+/* explain_fix_words.c. The spelling of P's stream, or of an event recorded there, used at another
+ * place: partial across functions. */
 const char *fix_borrow(struct fix_job *job, struct proposal *proposal, struct spelling word,
                        uint32_t from_item, size_t at_call);
+/* A name that no known source text has, `base` or with a number behind it; `given` counts them. */
+const char *fix_new_name(struct fix_job *job, const char *base, uint32_t *given);
+
 /* The spelling of P's stream at a call. */
 const char *fix_p_stream(struct fix_job *job, struct proposal *proposal, size_t at_call);
 

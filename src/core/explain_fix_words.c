@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of what a library has made. Once each. */
+/* Keeps a word that stands for what a library has made, once. */
 static void note_foreign(struct proposal *proposal, struct spelling word)
 {
     bool known = !word.foreign || !word.text || proposal->foreign_count == PROPOSAL_FOREIGN;
@@ -15,15 +15,10 @@ static void note_foreign(struct proposal *proposal, struct spelling word)
     }
 }
 
-static size_t call_of(const struct fix_job *job, uint32_t item)
-{
-    return history_call_at(job->history, job->history->items.items[item].position);
-}
-
 const char *fix_borrow(struct fix_job *job, struct proposal *proposal, struct spelling word,
                        uint32_t from_item, size_t at_call)
 {
-    const struct place from = fix_call_place(job, call_of(job, from_item));
+    const struct place from = fix_call_place(job, fix_call_of_item(job, from_item));
     const bool own = history_site(job->history, job->history->items.items[from_item].site)->place ==
                      history_site(job->history, job->history->calls.items[at_call].site)->place;
     const bool everywhere =

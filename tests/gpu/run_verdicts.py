@@ -14,7 +14,7 @@ import sys
 import devices
 from devices import ARCH, NVCC, OPTIONS, ROOT, execute, needs_gpu
 import run_programs
-from harness import Skip, Tally, check, work_folder
+from harness import TOOL, Skip, Tally, check, work_folder
 
 WORK = work_folder("verdicts")
 OPTIONS_DEF = (ROOT / "src/cli/options.def").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def compiled(path, variant, number):
     objects = [output.with_name(f"{output.name}-{i}.o") for i, _ in enumerate(variant.objects)]
     for words, target in zip(variant.objects, objects):
         nvcc("-c", "-o", target, *words)
-    nvcc("-o", output, *variant.words, path, *objects)
+    nvcc("-o", output, *variant.words, path, *objects, "-L", TOOL.parents[1] / "lib", *variant.libs)
     for target in objects:
         target.unlink()
     return output
