@@ -330,6 +330,8 @@ static void set_stack(struct report_op *op, const struct tables *tables, uint32_
         op->stack_count = found->frame_count - found->user;
         op->inside = found->frames;
         op->inside_count = found->user;
+        op->library =
+            found->of_library && found->user > 0 ? found->frames[found->user - 1].function : NULL;
     }
 }
 

@@ -90,6 +90,8 @@ struct report_op {
     size_t stack_count;
     const struct place *inside; /* frames of libraries below `at`, innermost first */
     size_t inside_count;
+    const char *library; /* the function that `at` calls of the library that makes the call; NULL:
+                            the program makes it */
 };
 
 struct report_edge {

@@ -124,6 +124,9 @@ static void fill_row(struct row *row, const struct report *report, const struct 
         words_place_full(&row->cells[2], &op->at);
     }
     add_device_lines(&row->cells[3], report, side);
+    if (op && op->library) {
+        strbuf_printf(&row->cells[3], "%sin %s", side->device_count > 0 ? ", " : "", op->library);
+    }
     strbuf_finish(&name);
 }
 

@@ -80,6 +80,8 @@ static void test_site(void **state)
     const struct finding *finding = explained(&report);
     assert_string_equal("main.cu", report.ops[finding->first.op].at.file);
     assert_int_equal(20, report.ops[finding->first.op].at.line);
+    assert_string_equal("lib_submit", report.ops[finding->first.op].library);
+    assert_null(report.ops[finding->then.op].library);
     report_finish(&report);
 }
 

@@ -278,6 +278,25 @@ static void usage_is_told_as_it_is(void **state)
     report_finish(&report);
 }
 
+/* The library's own function beside the program's call. */
+static void library_calls_are_told(void **state)
+{
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    fixture_handover(&report);
+    report.ops[report.findings[0]->first.op].library = "lib_submit";
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), ", in lib_submit\n"));
+    strbuf_finish(&text);
+    text = (struct strbuf){0};
+    report.findings[0]->first.device_count = 0;
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), " in lib_submit\n"));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
 static void names_of_a_library_are_told(void **state)
 {
     static const char *const words[] = {"event_1", "stream_2"};
@@ -338,6 +357,7 @@ int main(void)
         cmocka_unit_test(unchecked_fixes_are_not_shown),
         cmocka_unit_test(usage_is_told_as_it_is),
         cmocka_unit_test(names_of_a_library_are_told),
+        cmocka_unit_test(library_calls_are_told),
         cmocka_unit_test(no_memory_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
