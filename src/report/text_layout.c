@@ -5,14 +5,17 @@
  * names keep the shape. */
 #include "report/text_parts.h"
 
+#include "report/names.h"
+
 #include "base/columns.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-#define CELL_COUNT   4
-#define CELL_COLUMNS 42 /* a cell of a broken row */
-#define NAME_COLUMNS 30 /* a name inside a cell */
+#define CELL_COUNT     4
+#define CELL_COLUMNS   42 /* a cell of a broken row */
+#define NAME_COLUMNS   30 /* a name inside a cell */
+#define BUFFER_COLUMNS 8  /* of a buffer at least */
 
 size_t layout_columns(const struct strbuf *text)
 {
@@ -82,11 +85,11 @@ struct row {
 
 /* The name that stands before the verb: the host's side has its call or nothing. */
 static void side_name(struct strbuf *out, const struct report *report,
-                      const struct finding_side *side)
+                      const struct finding_side *side, size_t columns)
 {
     struct strbuf name = {0};
     words_noun(&name, report, side->op);
-    layout_elide(out, strbuf_text(&name), NAME_COLUMNS);
+    names_shorten(out, strbuf_text(&name), columns);
     out->failed |= name.failed;
     strbuf_finish(&name);
 }
@@ -104,16 +107,16 @@ static void add_device_lines(struct strbuf *out, const struct report *report,
 }
 
 static void fill_row(struct row *row, const struct report *report, const struct finding *finding,
-                     const struct finding_side *side, const size_t widths[2])
+                     const struct finding_side *side, const size_t widths[2], size_t buffer_columns)
 {
     const struct report_op *op = words_op(report, side->op);
     struct strbuf name = {0};
-    side_name(&name, report, side);
+    side_name(&name, report, side, widths[0]);
     strbuf_puts(&row->cells[0], strbuf_text(&name));
     strbuf_pad_to(&row->cells[0], widths[0]);
     if (finding->buffer >= 0) { /* an event has no bytes */
         strbuf_printf(&row->cells[0], " %-*s ", (int)widths[1], words_verb(report, side));
-        layout_elide(&row->cells[0], words_buffer(report, finding->buffer), NAME_COLUMNS);
+        layout_elide(&row->cells[0], words_buffer(report, finding->buffer), buffer_columns);
     }
     if (op) {
         strbuf_puts(&row->cells[1], op->label ? op->label : "");
@@ -142,7 +145,7 @@ static void print_row(struct strbuf *out, const char *word, const struct row *ro
     strbuf_printf(out, "  %-11s", word);
     for (i = 0; i < last; i++) {
         size_t width = widths[i];
-        if (broken && width > CELL_COLUMNS - 2) {
+        if (broken && width > CELL_COLUMNS - 2 && i > 0) {
             width = CELL_COLUMNS - 2;
         }
         layout_elide(out, strbuf_text(&row->cells[i]), broken ? width : SIZE_MAX);
@@ -196,37 +199,78 @@ static void print_caller(struct strbuf *out, const struct report_op *side,
     strbuf_finish(&text);
 }
 
+/* The two sides, in cells of the same widths. */
+struct sides {
+    struct row rows[2];
+    size_t widths[CELL_COUNT];
+    size_t what[2]; /* of the name and of the verb in the first cell */
+};
+
+static void fill_sides(struct sides *sides, const struct report *report,
+                       const struct finding *finding, size_t buffer_columns)
+{
+    const struct finding_side *both[2] = {&finding->first, &finding->then};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < CELL_COUNT; k++) {
+            strbuf_clear(&sides->rows[i].cells[k]);
+        }
+        fill_row(&sides->rows[i], report, finding, both[i], sides->what, buffer_columns);
+    }
+    for (size_t k = 0; k < CELL_COUNT; k++) {
+        sides->widths[k] = larger(layout_columns(&sides->rows[0].cells[k]),
+                                  layout_columns(&sides->rows[1].cells[k]));
+    }
+}
+
+/* Whether a row needs two lines; then the first cell has the columns that the second one leaves,
+ * and its buffer is cut for the name. */
+static bool is_broken(struct sides *sides, const struct report *report,
+                      const struct finding *finding)
+{
+    size_t total = LAYOUT_INDENT, room, used;
+    for (size_t k = 0; k < CELL_COUNT; k++) {
+        total += sides->widths[k] + (sides->widths[k] > 0 && k > 0 ? 3 : 0);
+    }
+    if (total <= REPORT_COLUMNS) {
+        return false;
+    }
+    room = sides->widths[1] < CELL_COLUMNS - 2 ? sides->widths[1] : CELL_COLUMNS - 2;
+    room = REPORT_COLUMNS - LAYOUT_INDENT - 3 - room;
+    used = sides->what[0] + sides->what[1] + 2;
+    if (sides->widths[0] > room) {
+        const size_t lacks = used + BUFFER_COLUMNS > room ? used + BUFFER_COLUMNS - room : 0;
+        sides->what[0] -= lacks; /* at most NAME_COLUMNS, of a row that has CELL_COLUMNS */
+        fill_sides(sides, report, finding, room + lacks - used);
+        sides->widths[0] = sides->widths[0] < room ? sides->widths[0] : room;
+    }
+    return true;
+}
+
 void text_sides(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
-    struct row rows[2] = {0};
-    struct strbuf names[2] = {0};
-    size_t widths[CELL_COUNT] = {0}, total = LAYOUT_INDENT, i;
-    size_t first_widths[2];
-    if (finding->first.op < 0 || finding->then.op < 0) {
-        return;
-    }
-    side_name(&names[0], report, &finding->first);
-    side_name(&names[1], report, &finding->then);
-    first_widths[0] = larger(layout_columns(&names[0]), layout_columns(&names[1]));
-    first_widths[1] = larger(strlen(words_verb(report, &finding->first)),
-                             strlen(words_verb(report, &finding->then)));
-    fill_row(&rows[0], report, finding, &finding->first, first_widths);
-    fill_row(&rows[1], report, finding, &finding->then, first_widths);
-    for (i = 0; i < CELL_COUNT; i++) {
-        widths[i] = larger(layout_columns(&rows[0].cells[i]), layout_columns(&rows[1].cells[i]));
-        total += widths[i] + (widths[i] > 0 && i > 0 ? 3 : 0);
-    }
     const struct report_op *first = words_op(report, finding->first.op);
     const struct report_op *then = words_op(report, finding->then.op);
-    print_row(out, "first", &rows[0], widths, total > REPORT_COLUMNS);
-    print_caller(out, first, then);
-    print_row(out, "then", &rows[1], widths, total > REPORT_COLUMNS);
-    print_caller(out, then, first);
-    for (i = 0; i < CELL_COUNT; i++) {
-        out->failed |= rows[0].cells[i].failed || rows[1].cells[i].failed;
-        strbuf_finish(&rows[0].cells[i]);
-        strbuf_finish(&rows[1].cells[i]);
+    struct sides sides = {0};
+    struct strbuf names[2] = {0};
+    if (!first || !then) {
+        return;
     }
-    strbuf_finish(&names[0]);
-    strbuf_finish(&names[1]);
+    side_name(&names[0], report, &finding->first, NAME_COLUMNS);
+    side_name(&names[1], report, &finding->then, NAME_COLUMNS);
+    sides.what[0] = larger(layout_columns(&names[0]), layout_columns(&names[1]));
+    sides.what[1] = larger(strlen(words_verb(report, &finding->first)),
+                           strlen(words_verb(report, &finding->then)));
+    fill_sides(&sides, report, finding, NAME_COLUMNS);
+    const bool broken = is_broken(&sides, report, finding);
+    print_row(out, "first", &sides.rows[0], sides.widths, broken);
+    print_caller(out, first, then);
+    print_row(out, "then", &sides.rows[1], sides.widths, broken);
+    print_caller(out, then, first);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < CELL_COUNT; k++) {
+            out->failed |= sides.rows[i].cells[k].failed;
+            strbuf_finish(&sides.rows[i].cells[k]);
+        }
+        strbuf_finish(&names[i]);
+    }
 }

@@ -1,9 +1,12 @@
 /* The table "order": the operations of the window in issue order, one column for each side of the
  * finding.
  *
- * Left stands the lane (stream or host) of `first`, right that of `then`; an operation of a third
- * lane stands left and names its stream. Where the mark of `then` would cost a cell its words it
- * gets a line of its own; cells are cut so that no line passes REPORT_COLUMNS. */
+ * Names of kernels are shortened where their cell is too narrow (names.h), and stay readable:
+ * before that the buffer of an access gives way. Left stands the lane (stream or host) of `first`,
+ * right that of `then`; an operation of a third lane stands left and names its stream. Where the
+ * mark of `then` would cost a cell its words it gets a line of its own; cells are cut so that no
+ * line passes REPORT_COLUMNS. */
+#include "report/names.h"
 #include "report/text_parts.h"
 
 #include "base/columns.h"
@@ -15,6 +18,11 @@
 #define LINE_GAP         3
 #define MARK             "<-- not after "
 #define MARK_GAP         4
+#define ACCESS_GAP       3 /* before "writes dev" */
+
+#define NAME_COLUMNS_MIN   16 /* a name is not shortened below that for the sake of a buffer */
+#define BUFFER_COLUMNS_MIN 8
+#define HOST_FUNCTION      "host function "
 
 struct table {
     const struct report *report;
@@ -35,30 +43,56 @@ static void add_span(struct strbuf *out, const struct report *report,
     strbuf_puts(out, span->buffer >= 0 ? words_buffer(report, span->buffer) : "?");
 }
 
-/* What the finding's own sides do to the buffer; other operations are told by their kind alone. */
-static void add_access(struct strbuf *out, const struct table *table, int op)
+/* What the finding's own sides do to the buffer; other operations are told by their kind alone.
+ * NULL: no side of it. */
+static const char *access_of(const struct table *table, int op)
 {
     const struct finding *finding = table->finding;
-    if (finding->buffer < 0) {
-        return;
+    if (finding->buffer < 0 || (op != finding->then.op && op != finding->first.op)) {
+        return NULL;
     }
-    if (op == finding->then.op) {
-        strbuf_printf(out, "   %s %s", words_verb(table->report, &finding->then),
-                      words_buffer(table->report, finding->buffer));
-    } else if (op == finding->first.op) {
-        strbuf_printf(out, "   %s %s", words_verb(table->report, &finding->first),
-                      words_buffer(table->report, finding->buffer));
-    }
+    return words_verb(table->report, op == finding->then.op ? &finding->then : &finding->first);
 }
 
-static void add_what(struct strbuf *out, const struct table *table, int index)
+/* A name and what it does to the buffer, in so many columns: of the name its last component stays
+ * whole if it can, then as much of the buffer as there is room for. */
+static void add_named(struct strbuf *out, const struct table *table, int op, const char *name,
+                      size_t room)
+{
+    const char *verb = access_of(table, op);
+    const char *buffer = verb ? words_buffer(table->report, table->finding->buffer) : "";
+    const size_t begin = out->length, verb_columns = verb ? ACCESS_GAP + strlen(verb) : 0;
+    struct strbuf whole = {0};
+    size_t least, left, buffer_columns;
+    strbuf_puts(&whole, buffer);
+    buffer_columns = verb ? 1 + layout_columns(&whole) : 0;
+    strbuf_clear(&whole);
+    names_shorten(&whole, name, NAME_COLUMNS_MIN);
+    least = layout_columns(&whole);
+    left = room > least + verb_columns ? room - least - verb_columns : 0;
+    buffer_columns = buffer_columns <= left ? buffer_columns : left > BUFFER_COLUMNS_MIN ? left : 0;
+    names_shorten(out, name,
+                  room -
+                      (verb_columns + buffer_columns < room ? verb_columns + buffer_columns : 0));
+    if (verb && (room == SIZE_MAX || out->length - begin + verb_columns <= room)) {
+        strbuf_printf(out, "%*s%s", ACCESS_GAP, "", verb);
+        if (buffer_columns > 0) {
+            strbuf_puts(out, " ");
+            layout_elide(out, buffer, buffer_columns - 1);
+        }
+    }
+    out->failed |= whole.failed;
+    strbuf_finish(&whole);
+}
+
+/* `room`: columns for a name and its access; other operations are cut by the caller. */
+static void add_what(struct strbuf *out, const struct table *table, int index, size_t room)
 {
     const struct report *report = table->report;
     const struct report_op *op = words_op(report, index);
     switch (op->kind) {
     case ROP_KERNEL:
-        strbuf_puts(out, op->name ? op->name : "kernel");
-        add_access(out, table, index);
+        add_named(out, table, index, op->name ? op->name : "kernel", room);
         break;
     case ROP_COPY:
         strbuf_puts(out, "copy ");
@@ -82,8 +116,9 @@ static void add_what(struct strbuf *out, const struct table *table, int index)
         strbuf_printf(out, "wait '%s'", words_event(report, op->event));
         break;
     case ROP_HOSTFUNC:
-        strbuf_printf(out, "host function %s", op->name ? op->name : "");
-        add_access(out, table, index);
+        strbuf_puts(out, HOST_FUNCTION);
+        add_named(out, table, index, op->name ? op->name : "",
+                  room > 2 * strlen(HOST_FUNCTION) ? room - strlen(HOST_FUNCTION) : room);
         break;
     case ROP_HOST_READ:
     case ROP_HOST_WRITE:
@@ -108,16 +143,26 @@ static bool in_same_lane(const struct report_op *a, const struct report_op *b)
     return a && b && a->stream == b->stream && (a->stream >= 0 || a->thread == b->thread);
 }
 
-static void add_cell(struct strbuf *out, const struct table *table, int index, bool foreign)
+/* In `room` columns where a name can be shortened so far, which the caller sees to; SIZE_MAX: all.
+ */
+static void add_cell(struct strbuf *out, const struct table *table, int index, bool foreign,
+                     size_t room)
 {
     const struct report_op *op = words_op(table->report, index);
+    struct strbuf lane = {0};
+    size_t around = table->label_columns + 2;
+    if (foreign) {
+        strbuf_puts(&lane, " on ");
+        words_lane(&lane, table->report, index);
+        around += layout_columns(&lane);
+    }
     strbuf_puts(out, op->label ? op->label : "");
     strbuf_pad_to(out, table->label_columns + 2);
-    add_what(out, table, index);
-    if (foreign) {
-        strbuf_puts(out, " on ");
-        words_lane(out, table->report, index);
-    }
+    add_what(out, table, index,
+             room == SIZE_MAX || room < around + NAME_COLUMNS_MIN ? SIZE_MAX : room - around);
+    strbuf_puts(out, strbuf_text(&lane));
+    out->failed |= lane.failed;
+    strbuf_finish(&lane);
 }
 
 /* ". . . .  nobody waits for it" in the right column, beside the record that would have served. */
@@ -169,7 +214,7 @@ static void print_row(struct strbuf *out, const struct table *table, int index)
     strbuf_printf(out, "%*s", LAYOUT_INDENT, "");
     layout_elide(out, strbuf_text(&line), table->line_columns);
     strbuf_pad_to(out, right ? middle : begin);
-    add_cell(&cell, table, index, !left && !right);
+    add_cell(&cell, table, index, !left && !right, room);
     layout_elide(out, strbuf_text(&cell), room);
     if (mark.length > 0 && table->mark_below) {
         strbuf_puts(out, "\n");
@@ -225,7 +270,7 @@ static void measure(struct table *table)
         bool is_right = in_same_lane(op, words_op(report, finding->then.op));
         bool is_left = in_same_lane(op, words_op(report, finding->first.op));
         strbuf_clear(&cell);
-        add_cell(&cell, table, index, !is_left && !is_right);
+        add_cell(&cell, table, index, !is_left && !is_right, SIZE_MAX);
         const size_t columns = layout_columns(&cell);
         if (index == finding->then.op) {
             right = larger(right, columns);

@@ -1,3 +1,4 @@
+ssan_test(report_names SOURCES report_names.c LINKS ssan_report ssan_core ssan_trace)
 ssan_test(report_text SOURCES report_text.c LINKS golden_fixtures ssan_report ssan_core ssan_trace)
 ssan_test(report_json SOURCES report_json.c LINKS golden_fixtures ssan_report ssan_core ssan_trace)
 ssan_test(report_verdict SOURCES report_verdict.c LINKS golden_fixtures ssan_report ssan_core ssan_trace)
