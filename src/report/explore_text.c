@@ -194,7 +194,11 @@ static void add_group(struct strbuf *out, const struct explore_facts *facts,
                      : group->verdict == EXPLORE_MEMORY ? "  same output, different memory: "
                                                         : "  as in the program's own order: ");
     add_end(out, group);
-    strbuf_puts(out, group->verdict == EXPLORE_SAME ? "" : way_words(group->way));
+    if (group->verdict != EXPLORE_SAME) {
+        strbuf_puts(out, way_words(group->way));
+    } else if (group->classes == 0 && !facts->random) {
+        strbuf_puts(out, way_words(EXPLORE_EARLY)); /* no order as late as possible gave this */
+    }
     strbuf_puts(out, group->repeat == EXPLORE_NOT_AGAIN ? ", not so when run again\n" : "\n");
     if (group->got && !facts->output_varies) {
         strbuf_printf(out, "%*s", DETAIL, "");
@@ -289,7 +293,10 @@ static void add_notes(struct strbuf *out, const struct explore_facts *facts)
                       facts->early_wrong, facts->early_tried, plural(facts->early_tried));
     }
     if (facts->one_early < facts->early_places) {
-        strbuf_printf(out, "  early placements: %" PRIu64 " of %" PRIu64 " tried\n",
+        strbuf_printf(out,
+                      "  early places: %" PRIu64 " of %" PRIu64
+                      " tried (a place: one item done when "
+                      "one call returns, before the host waits for it)\n",
                       facts->one_early, facts->early_places);
     }
     if (facts->torn_tried > 0) {
