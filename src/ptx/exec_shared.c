@@ -42,8 +42,18 @@ void access_shared(struct warp *w, char *r, const struct access *access)
 static void any_shared(char *r, const struct op *op, uint32_t mask, struct warp *w, bool writes)
 {
     struct lane_shape room;
-    const struct access access = access_of(w, r, op, mask, writes, &room);
+    uint64_t low[WARP_LANES];
+    struct access access = access_of(w, r, op, mask, writes, &room);
     allow_rows(state_of(w, op), op, 0, w->exec->shared_bytes);
+    if (!is_inside(access.shape, access.imm, lane_bytes(op), 0, w->exec->shared_bytes)) {
+        /* Addresses of shared memory have 32 bits: of a wider register the others don't count
+         * (PTX ISA, "Addresses as Operands"). */
+        EACH_LANE(i, mask)
+        {
+            low[i] = (uint32_t)(access.address[i] + access.imm) - access.imm;
+        }
+        access.address = low;
+    }
     access_shared(w, r, &access);
 }
 

@@ -149,6 +149,20 @@ static void results_fit_wider_registers(void **state)
     run_end(&run);
 }
 
+/* An index that wraps at 32 bits, as unsigned arithmetic of a program gives it. */
+static void addresses_of_shared_memory_have_32_bits(void **state)
+{
+    struct run run;
+    run_warp(&run,
+             ".shared .align 4 .b8 sm[128]; mov.u64 l2, sm; mul.wide.u32 l3, r2, 4;\n"
+             "add.u64 l2, l2, l3; st.shared.u32 [l2], r2; bar.sync 0;\n"
+             "add.u64 l2, l2, 0x300000000; ld.shared.u32 r5, [l2]; st.global.u32 [l1], r5; ret;");
+    for (uint32_t i = 0; i < LANES; i++) {
+        assert_int_equal(run.words[i], i);
+    }
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +172,7 @@ int main(void)
         cmocka_unit_test(lanes_that_wait_at_one_place_are_together),
         cmocka_unit_test(only_those_go_on_whose_members_left),
         cmocka_unit_test(results_fit_wider_registers),
+        cmocka_unit_test(addresses_of_shared_memory_have_32_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
