@@ -22,7 +22,8 @@ class Programs(Case):
         self.assertRegex(text, r"streamsan\s+0x00000004")
 
     def test_device_functions(self):
-        for clang, source, level in pairings(("atomics.cu", "device_math.cu", "groups.cu", "warp_functions.cu"), ("-O0", "-O2")):
+        sources = ("atomics.cu", "device_math.cu", "groups.cu", "minmax.cu", "warp_functions.cu", "barriers.cu")
+        for clang, source, level in pairings(sources, ("-O0", "-O2")):
             with self.subTest(clang=clang, level=level, source=source):
                 self.cc(level, SOURCES / source, "-o", "program", clang=clang)
                 self.run_program("program")

@@ -70,16 +70,28 @@ SSAN_BUILTIN_VARIABLE_(__cuda_builtin_gridDim_t)
 /* Their parameter's sign differs between clang's versions; a macro fits all. */
 #define __nv_popc(bits)   __builtin_popcount((unsigned int)(bits))
 #define __nv_popcll(bits) __builtin_popcountll((unsigned long long)(bits))
-/* In warp_functions.h. */
-#define __all    ssan_unused_all
-#define __any    ssan_unused_any
-#define __ballot ssan_unused_ballot
+/* In warp_functions.h and barriers.h. */
+#define __all                ssan_unused_all
+#define __any                ssan_unused_any
+#define __ballot             ssan_unused_ballot
+#define __syncthreads_and    ssan_clang_syncthreads_and
+#define __syncthreads_or     ssan_clang_syncthreads_or
+#define __syncthreads_count  ssan_clang_syncthreads_count
+#define __threadfence        ssan_clang_threadfence
+#define __threadfence_block  ssan_clang_threadfence_block
+#define __threadfence_system ssan_clang_threadfence_system
 #include <__clang_cuda_device_functions.h>
 #undef __nv_popc
 #undef __nv_popcll
 #undef __all
 #undef __any
 #undef __ballot
+#undef __syncthreads_and
+#undef __syncthreads_or
+#undef __syncthreads_count
+#undef __threadfence
+#undef __threadfence_block
+#undef __threadfence_system
 #include <__clang_cuda_math.h>
 
 extern "C" {
@@ -111,21 +123,27 @@ __device__ static inline void free(void *ptr)
 #include <__clang_cuda_cmath.h>
 /* warp_functions.h has the shuffles. Newer versions have the others as instructions of sm_80; ours
  * work on every device. */
-#define __reduce_add_sync ssan_unused_reduce_add_sync
-#define __reduce_min_sync ssan_unused_reduce_min_sync
-#define __reduce_max_sync ssan_unused_reduce_max_sync
-#define __reduce_and_sync ssan_unused_reduce_and_sync
-#define __reduce_or_sync  ssan_unused_reduce_or_sync
-#define __reduce_xor_sync ssan_unused_reduce_xor_sync
-#define __shfl            ssan_unused_shfl
-#define __shfl_up         ssan_unused_shfl_up
-#define __shfl_down       ssan_unused_shfl_down
-#define __shfl_xor        ssan_unused_shfl_xor
-#define __shfl_sync       ssan_unused_shfl_sync
-#define __shfl_up_sync    ssan_unused_shfl_up_sync
-#define __shfl_down_sync  ssan_unused_shfl_down_sync
-#define __shfl_xor_sync   ssan_unused_shfl_xor_sync
+#define __reduce_add_sync    ssan_unused_reduce_add_sync
+#define __reduce_min_sync    ssan_unused_reduce_min_sync
+#define __reduce_max_sync    ssan_unused_reduce_max_sync
+#define __reduce_and_sync    ssan_unused_reduce_and_sync
+#define __reduce_or_sync     ssan_unused_reduce_or_sync
+#define __reduce_xor_sync    ssan_unused_reduce_xor_sync
+#define __shfl               ssan_unused_shfl
+#define __shfl_up            ssan_unused_shfl_up
+#define __shfl_down          ssan_unused_shfl_down
+#define __shfl_xor           ssan_unused_shfl_xor
+#define __shfl_sync          ssan_unused_shfl_sync
+#define __shfl_up_sync       ssan_unused_shfl_up_sync
+#define __shfl_down_sync     ssan_unused_shfl_down_sync
+#define __shfl_xor_sync      ssan_unused_shfl_xor_sync
+#define __syncwarp           ssan_clang_syncwarp
+#define __barrier_sync       ssan_clang_barrier_sync
+#define __barrier_sync_count ssan_clang_barrier_sync_count
 #include <__clang_cuda_intrinsics.h>
+#undef __syncwarp
+#undef __barrier_sync
+#undef __barrier_sync_count
 #undef __reduce_add_sync
 #undef __reduce_min_sync
 #undef __reduce_max_sync
@@ -145,9 +163,11 @@ __device__ static inline void free(void *ptr)
 #pragma pop_macro("__THROW")
 
 #include "atomics.h"
+#include "barriers.h"
 #include "warp_functions.h"
 
 #include "device_functions.h"
+#include "minmax.h"
 #include "unsupported.h"
 
 #pragma pop_macro("__device__")

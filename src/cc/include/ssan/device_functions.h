@@ -152,38 +152,6 @@ SSAN_DEVICE_ void sincospi(float a, float *sine, float *cosine)
 
 /* Host side. */
 #define SSAN_HOST_ static __host__ __inline__ __attribute__((unused))
-#define SSAN_MINMAX_(type)                                                                         \
-    SSAN_HOST_ type min(type a, type b)                                                            \
-    {                                                                                              \
-        return b < a ? b : a;                                                                      \
-    }                                                                                              \
-    SSAN_HOST_ type max(type a, type b)                                                            \
-    {                                                                                              \
-        return a < b ? b : a;                                                                      \
-    }
-SSAN_MINMAX_(int)
-SSAN_MINMAX_(unsigned int)
-SSAN_MINMAX_(long)
-SSAN_MINMAX_(unsigned long)
-SSAN_MINMAX_(long long)
-SSAN_MINMAX_(unsigned long long)
-#undef SSAN_MINMAX_
-SSAN_HOST_ float min(float a, float b)
-{
-    return ::fminf(a, b);
-}
-SSAN_HOST_ double min(double a, double b)
-{
-    return ::fmin(a, b);
-}
-SSAN_HOST_ float max(float a, float b)
-{
-    return ::fmaxf(a, b);
-}
-SSAN_HOST_ double max(double a, double b)
-{
-    return ::fmax(a, b);
-}
 SSAN_HOST_ float rsqrtf(float a)
 {
     return 1 / ::sqrtf(a);
