@@ -74,6 +74,7 @@ struct op {
     uint64_t id;
     uint32_t seq;     /* in its stream, from 1 */
     uint32_t named;   /* by the schedule: index of plan_order.c + 1; 0: not */
+    uint32_t latest;  /* the highest `named` of listed ones among it and all that it needs */
     uint32_t planned; /* failure of its work, as in struct call */
     enum ssan_op_kind kind;
     enum op_state state;

@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GROUP_BLOCKS 4 /* at most, in one turn */
+#define GROUP_BLOCKS 4                                 /* at most, in one turn */
+#define HELD_NS      (INT64_C(2) * 1000 * 1000 * 1000) /* before it is said what is waited for */
 
 enum item_state { NOT_THERE, SUBMITTED, DONE };
 
@@ -41,6 +42,7 @@ static struct {
     size_t wanted, marked; /* listed ones below are needed by a join; and are marked so */
     struct rng rng;        /* of the group at the head */
     uint32_t rng_group;
+    bool held_told;
     int64_t blocked_since_ns; /* since when nothing could run because of the list; 0: not now */
 } order;
 
@@ -148,6 +150,29 @@ static void move_head(void)
     }
 }
 
+/* Gives up at once where the item needs one that is listed behind it: nothing that comes can cure
+ * that. */
+static void check_needs(struct op *op)
+{
+    const struct named *named = op->named ? &order.named.items[op->named - 1] : NULL;
+    const bool listed = named && named->listed;
+    op->latest = listed ? op->named : 0;
+    for (size_t i = 0; i < op->needs.count; i++) {
+        const uint32_t latest = op->needs.items[i]->latest;
+        op->latest = latest > op->latest ? latest : op->latest;
+    }
+    const struct named *behind = op->latest ? &order.named.items[op->latest - 1] : NULL;
+    if (listed && op->latest > op->named && behind->state != DONE &&
+        (named->group == 0 || named->group != behind->group)) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "s%" PRIu32 ".%" PRIu32 " is listed before s%" PRIu32 ".%" PRIu32
+                 ", which it needs in every schedule",
+                 named->item.stream, named->item.seq, behind->item.stream, behind->item.seq);
+        plan_order_give_up(text);
+    }
+}
+
 void plan_order_submitted(struct op *op)
 {
     const struct plan_item item = {.stream = op->stream->id, .seq = op->seq};
@@ -160,6 +185,9 @@ void plan_order_submitted(struct op *op)
         if (order.marked > op->named - 1u) {
             order.marked = op->named - 1u; /* a join of another thread needs it already */
         }
+    }
+    if (order.on) {
+        check_needs(op);
     }
 }
 
@@ -348,6 +376,22 @@ bool plan_order_holds(void)
            (head->state == SUBMITTED && (head->op->state == OP_WAITING || head->op->parked));
 }
 
+/* Says once, to who runs the program by hand, what everything waits for. */
+static void tell_held(int64_t now)
+{
+    const struct plan_item *item =
+        order.head < order.listed ? &order.named.items[order.head].item : NULL;
+    if (order.held_told || order.tell_calls || !item || now - order.blocked_since_ns < HELD_NS) {
+        return;
+    }
+    order.held_told = true;
+    fprintf(stderr,
+            "streamsan: the schedule waits for %c%" PRIu32 ".%" PRIu32
+            ", which has not come so far; it is given up after %d s without progress\n",
+            item->by_host ? 'a' : 's', item->stream, item->seq,
+            (int)(order.limit_ns / (1000 * 1000 * 1000)));
+}
+
 bool plan_order_gives_up(bool waits)
 {
     int64_t now = device_now_ns();
@@ -357,6 +401,7 @@ bool plan_order_gives_up(bool waits)
     if (order.blocked_since_ns == 0) {
         order.blocked_since_ns = now;
     }
+    tell_held(now);
     if ((waits && plan_calls_nobody_comes()) || now - order.blocked_since_ns > order.limit_ns) {
         tell_item_missing();
         return true;

@@ -157,6 +157,15 @@ def outside(args):
     done = run(program("outside"), "--schedule", "order:s1.1,s2.1,s1.2", args=args)
     check(done.code in (66, 67) and "s2.1" in (done.report["run"]["infeasible"] or "") and done.out == "done\n", done.about())
     check(time.monotonic() - start < 60, f"took {time.monotonic() - start:.0f} s")
+    check("streamsan: the schedule waits for s2.1, which has not come so far; it is given up after 10 s" in done.err, done.about())
+
+
+def against_an_edge_outside():
+    """What can't be is known when it is submitted, also where the host then waits without a call."""
+    start = time.monotonic()
+    done = run(program("outside"), "--schedule", "order:s3.2,s1.1", args=["pw"])
+    check((done.report["run"]["infeasible"] or "") == "s3.2 is listed before s1.1, which it needs in every schedule", done.about())
+    check(done.out == "done\n" and time.monotonic() - start < 8, f"took {time.monotonic() - start:.0f} s\n{done.about()}")
 
 
 def after():
@@ -216,7 +225,7 @@ def main():
     tally.case("every order", every_order)
     tally.case("partial order", partial_order)
     for name, words, why in (("submitted later", "order:s1.7,s2.1", "was not submitted"),
-                             ("against an edge", "order:s2.1,s1.1,s1.2,s1.3", "needs an item")):
+                             ("against an edge", "order:s2.1,s1.1,s1.2,s1.3", "is listed before s1.")):
         tally.case(f"not feasible: {name}", not_feasible, name, words, why)
     tally.case("not feasible: a loop that polls", lambda: not_feasible(
         "polls", "order:s2.2,s1.1", "s2.2", program("queries"), "done"))
@@ -224,6 +233,7 @@ def main():
         "spins", "order:s2.1,s3.1", "s2.1", program("spin"), "done", code=66))
     for args in ([], ["p"], ["ps"]):
         tally.case(f"not feasible: the host waits outside {' '.join(args)}", outside, args)
+    tally.case("not feasible: against an edge, and the host waits outside", against_an_edge_outside)
     tally.case("after", after)
     tally.case("accesses of the host", accesses_of_the_host)
     tally.case("never there", never_there)

@@ -28,6 +28,13 @@ int main(int count, char **words)
     cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
     cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
     set<<<1, 1, 0, a>>>(x, 1);
+    if (count > 1 && words[1][1] == 'w') { // another stream copies, behind the kernel
+        cudaEvent_t ready;
+        cudaEventCreate(&ready);
+        cudaEventRecord(ready, a);
+        cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+        cudaStreamWaitEvent(a, ready, 0);
+    }
     if (count > 1 && words[1][0] == 'p') {
         cudaMemcpyAsync(pinned, x, 4, cudaMemcpyDeviceToHost, a);
         while (*(volatile int *)pinned < 0) {
