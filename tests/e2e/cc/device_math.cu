@@ -60,6 +60,8 @@ __global__ void integers(int *out, int a, unsigned int u, long long l)
     out[k++] = min(a, 3) + max(a, 3) + min(u, 3u) + (int)max(l, 3LL) + abs(-a) + (int)llabs(-l);
     out[k++] = (int)__funnelshift_l(u, u, 4) + (int)__funnelshift_r(u, u, 4);
     out[k++] = (int)__isGlobal(out) + (int)__isShared(out);
+    out[k++] = __dp4a(a, 0x01ff0203, -1) + (int)__dp4a(u, 0xffu, 2u) + __dp2a_lo(a, a, a) +
+               (int)__dp2a_hi(u, 0x0100u, 1u);
 }
 
 int main()
@@ -104,13 +106,14 @@ int main()
                                 12 + 7 + 0xf0 + 0xfb + 239 + 0xf0,
                                 3 + 12 + 3 + 12 + 12 + 12,
                                 (0xf0 << 4) + 0xf,
-                                1 + 0};
-    for (int i = 0; i < 7; i++) {
+                                1 + 0,
+                                (12 * 3 - 1) + (0xf0 * 0xff + 2) + (12 * 12 + 12) + 1};
+    for (int i = 0; i < 8; i++) {
         bad += host[i] != whole[i];
         if (host[i] != whole[i]) {
             std::printf("integers %d: %d instead of %d\n", i, host[i], whole[i]);
         }
     }
-    std::printf("elements=%d mismatches=%d\n", 18, bad);
+    std::printf("elements=%d mismatches=%d\n", 19, bad);
     return bad ? 2 : 0;
 }

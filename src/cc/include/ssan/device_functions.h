@@ -45,6 +45,22 @@ SSAN_WARP_REDUCE_(__reduce_or_sync, unsigned int, a | b)
 SSAN_WARP_REDUCE_(__reduce_xor_sync, unsigned int, a ^ b)
 #undef SSAN_WARP_REDUCE_
 
+/* Four products of bytes, or two of 16 bits with one half of the other's bytes, and a sum. */
+#define SSAN_DOT_(name, instruction, type)                                                         \
+    SSAN_DEVICE_ type name(type a, type b, type c)                                                 \
+    {                                                                                              \
+        type sum;                                                                                  \
+        __asm__(instruction " %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));              \
+        return sum;                                                                                \
+    }
+SSAN_DOT_(__dp4a, "dp4a.s32.s32", int)
+SSAN_DOT_(__dp4a, "dp4a.u32.u32", unsigned int)
+SSAN_DOT_(__dp2a_lo, "dp2a.lo.s32.s32", int)
+SSAN_DOT_(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int)
+SSAN_DOT_(__dp2a_hi, "dp2a.hi.s32.s32", int)
+SSAN_DOT_(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int)
+#undef SSAN_DOT_
+
 /* Loads with a cache hint read the same bytes; the hint is for hardware. */
 #define SSAN_CACHED_(name)                                                                         \
     template <class T> SSAN_DEVICE_ T name(const T *address)                                       \
@@ -103,6 +119,10 @@ SSAN_FLOAT1_(float, sinpi)
 SSAN_FLOAT1_(float, cospi)
 SSAN_FLOAT1_(float, exp10)
 SSAN_FLOAT1_(float, normcdf)
+SSAN_FLOAT1_(float, normcdfinv)
+SSAN_FLOAT1_(float, erfcinv)
+SSAN_FLOAT1_(float, erfcx)
+SSAN_FLOAT1_(float, erfinv)
 SSAN_FLOAT1_(int, ilogb)
 SSAN_FLOAT1_(long, lrint)
 SSAN_FLOAT1_(long, lround)
