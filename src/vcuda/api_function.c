@@ -10,6 +10,14 @@ static int most_threads(const struct kernel *kernel)
     return kernel->code->max_threads ? (int)kernel->code->max_threads : (int)LIMIT_THREADS;
 }
 
+/* Of a thread. Those of PTX are not those of a machine: no more than the largest block can have, as
+ * each launch that the limits allow works here. */
+static uint64_t registers_of(const struct kernel *kernel)
+{
+    const uint64_t most = LIMIT_REGISTERS / LIMIT_THREADS, named = kernel->code->registers;
+    return named == 0 ? 1 : named < most ? named : most;
+}
+
 static uint64_t most_dynamic(const struct kernel *kernel)
 {
     uint64_t fixed = kernel->code->shared_bytes;
@@ -33,7 +41,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
         attr->sharedSizeBytes = kernel->code->shared_bytes;
         attr->localSizeBytes = kernel->code->local_bytes;
         attr->maxThreadsPerBlock = most_threads(kernel);
-        attr->numRegs = (int)kernel->code->registers;
+        attr->numRegs = (int)registers_of(kernel);
         attr->ptxVersion = attr->binaryVersion = LIMIT_MAJOR * 10 + LIMIT_MINOR;
         attr->maxDynamicSharedSizeBytes = (int)most_dynamic(kernel);
         attr->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
@@ -96,8 +104,7 @@ uint64_t api_active_blocks(const struct kernel *kernel, uint64_t threads, uint64
 {
     const uint64_t shared = kernel->code->shared_bytes + shared_bytes;
     const uint64_t warps = (threads + LIMIT_WARP - 1) / LIMIT_WARP;
-    const uint64_t registers =
-        warps * LIMIT_WARP * (kernel->code->registers ? kernel->code->registers : 1);
+    const uint64_t registers = warps * LIMIT_WARP * registers_of(kernel);
     uint64_t most = smaller(LIMIT_BLOCKS_PER_SM, LIMIT_THREADS_PER_SM / (warps * LIMIT_WARP));
     most = smaller(most, LIMIT_REGISTERS / registers);
     return shared ? smaller(most, LIMIT_SHARED_PER_SM / shared) : most;

@@ -114,6 +114,23 @@ __global__ void over_the_grid(int *words, int rounds)
     }
 }
 
+/* Of more PTX registers than a block of 1024 threads could have on a machine. */
+__global__ void of_many_registers(float *out, int rounds)
+{
+    float kept[96];
+    for (int i = 0; i < 96; i++) {
+        kept[i] = out[i];
+    }
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < 96; i++) {
+            kept[i] = kept[i] * kept[(i + 1) % 96] + kept[(i + 7) % 96];
+        }
+    }
+    for (int i = 0; i < 96; i++) {
+        out[i] = kept[i];
+    }
+}
+
 __global__ void without_promise()
 {
     const cg::grid_group grid = cg::this_grid();
@@ -139,6 +156,11 @@ int main()
         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0) ||
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, over_the_grid, THREADS, 0) ||
         cudaLaunchCooperativeKernel(over_the_grid, processors * each - 1, THREADS, arguments)) {
+        return 1;
+    }
+    int largest = 0, blocks = 0;
+    if (cudaOccupancyMaxPotentialBlockSize(&blocks, &largest, of_many_registers) || blocks == 0 ||
+        largest == 0) {
         return 1;
     }
     cudaLaunchAttribute together;

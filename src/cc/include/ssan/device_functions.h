@@ -1,4 +1,4 @@
-/* Device functions that clang's own headers lack: sleep, timers, warp reductions;
+/* Device functions that clang's own headers lack: sleep, warp reductions;
  * and for host code of .cu files the few functions that CUDA adds to its mathematics.
  *
  * Each names its PTX instruction. Warp reductions are exchanges among the lanes of the mask, as the
@@ -12,13 +12,6 @@
 SSAN_DEVICE_ void __nanosleep(unsigned int ns)
 {
     __asm__ volatile("nanosleep.u32 %0;" ::"r"(ns));
-}
-
-SSAN_DEVICE_ unsigned long long __globaltimer(void)
-{
-    unsigned long long now;
-    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
 }
 
 /* Every lane of the mask gets the value over all its lanes; each reads the others one after
