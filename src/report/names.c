@@ -23,11 +23,13 @@ static const char *behind_partner(const char *open, char left, char right)
     return NULL;
 }
 
-static bool has_operator(const char *name)
+/* Of an operator or a lambda function the last component says nothing. */
+static bool is_special(const char *name)
 {
     const char *at = strstr(name, "operator");
-    return at && (at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-           !(isalnum((unsigned char)at[8]) || at[8] == '_');
+    bool is_word = at && (at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+                   !(isalnum((unsigned char)at[8]) || at[8] == '_');
+    return is_word || strchr(name, '{') != NULL;
 }
 
 /* Puts "..." in the place of what stands between outermost brackets. An "(anonymous namespace)" is
@@ -101,7 +103,7 @@ void names_shorten(struct strbuf *out, const char *name, size_t columns)
 {
     struct strbuf whole = {0}, text = {0}, last = {0};
     strbuf_puts(&whole, name);
-    if (columns < 8 || fits(&whole, columns) || has_operator(name)) {
+    if (columns < 8 || fits(&whole, columns) || is_special(name)) {
         layout_elide(out, name, columns < 8 ? SIZE_MAX : columns);
     } else {
         strip(&text, name, columns);

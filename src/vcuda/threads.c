@@ -2,9 +2,9 @@
  * the edges between host threads.
  *
  * Invariant: a thread's `thread_start` is in the trace before the thread runs, and `thread_join`
- * after it ended. Ids are dense and never used again. Threads of ours are made past these
- * functions; their ids, if they ever need one, count but they do not appear as the program's. One
- * small lock, a leaf of the lock order. */
+ * after it ended. Ids are given in order of creation and never used again. Threads of ours are made
+ * past these functions; their ids, if they ever need one, have a range of their own. One small
+ * lock, a leaf of the lock order. */
 #include "vcuda/threads.h"
 
 #include "base/map.h"
@@ -25,7 +25,12 @@ typedef int join_function(pthread_t, void **);
 typedef int thrd_create_function(thrd_t *, thrd_start_t, void *);
 typedef int thrd_join_function(thrd_t, int *);
 
-static _Atomic uint32_t id_count, alive, in_join;
+/* Ids of our own threads, which begin when the schedule runs a host function: those of the program
+ * must not depend on that. */
+#define OWN_FIRST 1024u
+#define OWN_MOST  4096u
+
+static _Atomic uint32_t id_count, own_count, alive, in_join;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct map ids; /* pthread_t to id, while not joined */
 static _Thread_local uint32_t self_id;
@@ -39,10 +44,23 @@ __attribute__((constructor(101))) static void number_main_thread(void)
     (void)threads_self();
 }
 
+/* Of a thread of the program: behind the range of ours once it gets there. */
+static uint32_t next_id(void)
+{
+    uint32_t id = atomic_fetch_add(&id_count, 1) + 1;
+    return id < OWN_FIRST ? id : id + OWN_MOST;
+}
+
+static uint32_t next_own_id(void)
+{
+    uint32_t count = atomic_fetch_add(&own_count, 1);
+    return count < OWN_MOST ? OWN_FIRST + count : next_id();
+}
+
 uint32_t threads_self(void)
 {
     if (self_id == 0) {
-        self_id = atomic_fetch_add(&id_count, 1) + 1;
+        self_id = is_own ? next_own_id() : next_id();
         if (!is_own) {
             atomic_fetch_add(&alive, 1);
         }
@@ -202,7 +220,7 @@ void threads_take_signals(bool take)
 /* Tells the trace of the thread that the caller is about to make; `frame` is the caller's. */
 static uint32_t announce(struct start *start, const void *frame)
 {
-    start->id = atomic_fetch_add(&id_count, 1) + 1;
+    start->id = next_id();
     emit_open();
     emit_thread_start(start->id, threads_self(), site_capture(frame));
     atomic_fetch_add(&alive, 1);

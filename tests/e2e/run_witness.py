@@ -254,6 +254,14 @@ def host_waits():
         check(f"a1.1 {'reads' if word == 'SLEEPS' else 'writes'} 'out')" in text, text)
 
 
+def host_function_numbers():
+    """Numbers of the program's threads, and so of their calls, do not depend on when a host function runs."""
+    keep = pathlib.Path(WORK.name) / "kept-numbers"
+    f = shown(witness(ours("kinds", "-DTHREADS"), "--keep", keep, "--repeat", "3"), 1)[0]
+    check("calls t1." in (keep / f"streamsan-witness-{f['id']}.schedule").read_text(encoding="utf-8"), f"{f['witness']['replay']}")
+    check(" t2.1" in (keep / f"streamsan-witness-{f['id']}.schedule").read_text(encoding="utf-8"), "the second thread is no t2")
+
+
 def legend():
     """Each stream that a command names is told, of findings or not, and stands in the JSON."""
     program = ours("kinds", "-DLEGEND")
@@ -437,7 +445,7 @@ def main():
         else:
             tally.case(f"repaired {case.stem} racy", repaired, case, "racy")
         tally.case(f"repaired {case.stem} fixed", repaired, case, "fixed")
-    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, host_waits, legend, interleaved, reset, altered, several_devices, suppressed, paths_with_spaces,
+    for function in (seed, text_form, threads, standard_input, time_limit, noise, ordered, processes, without, host_waits, host_function_numbers, legend, interleaved, reset, altered, several_devices, suppressed, paths_with_spaces,
                      interrupted, interrupted_at_once, failed, unexplained, said_early, short_form, words):
         tally.case(function.__name__.replace("_", " "), function)
     code = tally.finish(harness.only_argument())

@@ -34,6 +34,7 @@ static const struct {
     {"a_rather_long_name_of_a_kernel", 16, "a_rath..._kernel"},
     {"app::a_rather_long_name_of_a_kernel<int>", 16, "a_rath..._kernel"},
     {"app::a_long_name<int>", 11, "a_long_name"},
+    {"main::{lambda(void*)#1}::__invoke", 22, "main::{la...::__invoke"},
     {"less<3, (2<1)>", 12, "less<...>"},
     {"odd<<name", 8, "odd..."},
     {"vec::operator<(int)", 12, "vec:...(int)"},

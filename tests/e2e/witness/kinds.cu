@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 #define BLOCKS 64
@@ -95,6 +96,12 @@ int main(void)
     }
     SSAN_HOST_WRITE(out, BYTES);
     out[0] = 3;
+#elif defined(THREADS)
+    int *other = new_pinned(BYTES);
+    CK(cudaLaunchHostFunc(a, [](void *word) { SSAN_HOST_WRITE(word, 4); }, other));
+    fill<<<GRID, 256, 0, a>>>(d, 5);
+    usleep(100000); /* the function has run here, or with another schedule not */
+    std::thread([&] { fill<<<GRID, 256, 0, b>>>(d, 6); }).join();
 #elif defined(LEGEND)
     cudaStream_t copies = new_stream(cudaStreamNonBlocking);
     for (int i = 0; i < 6; i++) {
