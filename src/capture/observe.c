@@ -8,6 +8,7 @@
 #include "capture/borrow.h"
 #include "capture/emit.h"
 #include "capture/gate.h"
+#include "capture/observe_claims.h"
 #include "capture/observe_contexts.h"
 #include "capture/observe_footprint.h"
 #include "capture/observe_growth.h"
@@ -265,20 +266,27 @@ static bool tell_footprint(uint64_t op, struct observed_kernel *kernel,
     return tell_unseen(op, kernel, launch, unseen | CUBIN_TENSOR_WRITE);
 }
 
-/* Windows for what its parameters point to, where it is large enough. */
-static void give_windows(struct pool *pool, uint64_t user, struct observed_kernel *kernel,
-                         const struct sanitizer_launch_data *launch)
+/* Windows for what its parameters point to, where it is large enough; pages for the rest. */
+static void give_memory(struct pool *pool, uint64_t user, struct observed_kernel *kernel,
+                        const struct sanitizer_launch_data *launch)
 {
     uint64_t threads = (uint64_t)launch->grid_x * launch->grid_y * launch->grid_z *
                        launch->block_x * launch->block_y * launch->block_z;
-    if (windows_are_worth(kernel, threads)) {
-        struct observe_arguments arguments = observe_arguments_find();
-        observe_footprint_prepare(kernel, launch->function);
+    bool has_windows = windows_are_worth(kernel, threads), is_known = claims_are_known(kernel);
+    if (!has_windows && is_known) {
+        return;
+    }
+    struct observe_arguments arguments = observe_arguments_find();
+    observe_footprint_prepare(kernel, launch->function);
+    if (has_windows) {
         struct window_plan plan = windows_plan(kernel, &arguments, threads);
         windows_give(pool, user, &plan, threads, launch->handle);
         if (growth_is_wanted(pool)) {
             contexts_hurry();
         }
+    }
+    if (!is_known) {
+        claims_promise_unknown(pool, user, &arguments, threads);
     }
 }
 
@@ -303,7 +311,7 @@ static bool launch_exactly(uint64_t op, struct observed_kernel *kernel,
         own.stream = POOL_STREAMS;
     }
     if (user) {
-        give_windows(pool, user, kernel, launch);
+        give_memory(pool, user, kernel, launch);
     } else {
         emit_lost(SSAN_loss_ACCESSES, op);
     }

@@ -6,6 +6,7 @@
  * then what the pages weigh. */
 #include "capture/observe_owned.h"
 
+#include "capture/observe_claims.h"
 #include "capture/observe_hints.h"
 #include "capture/observe_leaves.h"
 #include "capture/observe_sites.h"
@@ -272,6 +273,7 @@ static void free_records(struct drain *drain)
         }
         launch->is_running = false;
         pool->running--;
+        pool->promised -= launch->promised;
         pool->free_records[pool->free_tail++ % pool->record_count] = index;
     }
     pool->drains++;
@@ -299,6 +301,7 @@ static void learn(struct drain *drain, uint32_t index)
         return;
     }
     windows_learn(launch);
+    claims_learn(pool, launch, is_lost(pool, index));
     if (launch->is_to_learn && owned_copy_back(drain, pool->records_copy, pool_user(pool, index),
                                                sizeof(struct patch_launch))) {
         hints_learn(launch, pool->records_copy);

@@ -24,6 +24,8 @@ struct observed_kernel {
     unsigned kinds; /* of accesses that it can make, as in struct cubin_function; the same */
     _Atomic uint32_t reach; /* bytes behind an operand that a thread stands for; 0: not known yet */
     _Atomic uint32_t growths;           /* of that; 0: it never went far beyond its windows */
+    _Atomic uint32_t claims;            /* pages of a launch beside its windows */
+    _Atomic uint32_t touched;           /* all that hold a bit, + 1; 0: none has ended yet */
     struct kernel_hints *_Atomic hints; /* observe_hints.c */
     _Atomic uint32_t hinted;            /* launches that were given what they say */
     bool waits_first;                   /* observe_cubin.h */

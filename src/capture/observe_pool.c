@@ -6,6 +6,7 @@
  * zero at each launch. Cost of a launch: a lock and a few stores. */
 #include "capture/observe_pool.h"
 
+#include "capture/observe_claims.h"
 #include "capture/observe_streams.h"
 
 #include "base/elapsed.h"
@@ -226,7 +227,11 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         launch->is_done = false;
         launch->is_short = false;
         launch->is_to_learn = false;
+        launch->has_windows = false;
+        launch->promised = 0;
+        launch->touched = 0;
         launch->window_count = 0;
+        claims_promise(pool, launch);
         pool->running++;
         pool->begun[pool->begun_count++] = launch->number;
         *stream = pool->streams[number].wants_mark ? number : POOL_STREAMS;
@@ -266,6 +271,7 @@ void pool_cancel(struct pool *pool, uint64_t user)
     if (launch->is_running && !launch->is_done) {
         launch->is_running = false;
         pool->running--;
+        pool->promised -= launch->promised;
         pool->free_records[pool->free_tail++ % pool->record_count] = index;
         forget_begun(pool, launch->number);
     }
@@ -285,6 +291,7 @@ bool pool_is_pressed(struct pool *pool)
     uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
     bool is_tight =
         pool->pages_left < pool->page_count / 4 ||
+        pool->promised > pool->page_count - pool->page_count / 4 ||
         (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes &&
          pool_now_ms() >= pool->impatient_until_ms);
     bool is_pressed = free_records < pool->record_count / 8 || (pool->running > 0 && is_tight);

@@ -43,6 +43,9 @@ struct pool_launch {
     bool is_short;                  /* a claim that may be its own was not read */
     bool has_guesses;               /* its template has sites */
     bool is_to_learn;               /* its sites are of interest */
+    bool has_windows;               /* all that it was to have */
+    uint32_t promised;              /* pages that it is thought to claim (observe_claims.h) */
+    uint32_t touched;               /* pages that hold a bit, once it is drained */
     VEC(struct pool_page) pages;
     struct pool_window windows[PATCH_WINDOWS];
     uint32_t window_count;
@@ -90,6 +93,7 @@ struct pool {
     uint32_t begun_count;
     uint32_t running;            /* records that are not free */
     _Atomic uint32_t pages_left; /* at the last drain */
+    uint64_t promised;           /* of the pages, to launches whose records are not free */
     uint64_t drains;
     uint64_t stuck_at; /* drains + 1 when a wait for the next one was in vain; 0: none was */
 
@@ -178,8 +182,8 @@ uint64_t pool_count(struct pool *pool);
 void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
-/* Launches in flight own nearly all records, pages as far as that is known, or what the next one
- * needs for its windows; false from pool_give_up_waiting to the next drain. */
+/* Launches in flight own nearly all records, pages as far as that is known or likely, or what the
+ * next one needs for its windows; false from pool_give_up_waiting to the next drain. */
 bool pool_is_pressed(struct pool *pool);
 /* Waiting was in vain: whoever launches next does not wait as long again. */
 void pool_give_up_waiting(struct pool *pool);

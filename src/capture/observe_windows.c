@@ -9,6 +9,7 @@
 #include "capture/observe_windows.h"
 
 #include "capture/memory.h"
+#include "capture/observe_claims.h"
 #include "capture/observe_hints.h"
 
 #include <stdatomic.h>
@@ -158,6 +159,8 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     }
     ask_ahead(pool, &taking);
     record->window_count = launch->window_count;
+    launch->has_windows = launch->window_count == plan->count && taking.missing == 0;
+    claims_promise(pool, launch);
     pthread_mutex_unlock(&pool->lock);
     if (record->window_count == 0) {
         return;
@@ -221,6 +224,7 @@ void windows_note(struct pool_launch *launch, uint64_t what)
 {
     uint64_t leaf =
         what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7)) >> PATCH_WINDOW_SHIFT;
+    launch->touched++;
     for (uint32_t i = 0; i < launch->window_count; i++) {
         struct pool_window *window = &launch->windows[i];
         uint64_t at = leaf - window->first;

@@ -113,9 +113,9 @@ class Programs:
         return tally.finish(OPTIONS.part)
 
 
-def run(device, program, *words, args=(), env=None, name=None):
+def run(device, program, *words, args=(), env=None, name=None, cwd=None):
     """A run under streamsan on the device; the report is kept where --keep says."""
-    result = harness.run(program, "--device", device, *words, args=args, env=env, timeout=TIMEOUT_S)
+    result = harness.run(program, "--device", device, *words, args=args, env=env, cwd=cwd, timeout=TIMEOUT_S)
     if OPTIONS.keep and name:
         stem = re.sub(r"[^\w.-]+", "-", name)
         if result.report is not None:

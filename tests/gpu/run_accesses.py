@@ -4,6 +4,8 @@
 One program launches some ninety kernels of all shapes (programs/access_sets.cu) and writes down which bytes each reads, writes and
 updates atomically; every set of the trace must be the same, byte for byte, in each of the settings below.
 
+Another launches far more of a kernel with scattered accesses, in a row, than there is memory to record: none is lost.
+
 With --device virtual the same of what that device knows, with few threads: the program's own expectations hold.
 
   --bench       behind that, the four programs of tests/bench/gpu against memcheck, with a short table: all in one call of nine
@@ -21,7 +23,7 @@ from devices import OPTIONS, ROOT, TIMEOUT_S, execute, needs_gpu
 from harness import TOOL, Tally, check, work_folder
 
 WORK = work_folder("accesses")
-PROGRAM, PLAIN = "access_sets", "access_sets_plain"
+PROGRAM, PLAIN, SCATTERED = "access_sets", "access_sets_plain", "scattered"
 FEW = ("200",)  # threads of a launch on the virtual device
 BENCH_S = 330  # no process of the benchmark starts behind that
 SETTINGS = {  # options of the run, and how many kernels must have been observed wholly: all, or as many as there was memory for
@@ -143,6 +145,15 @@ def settings(name):
     print(f"{name}: {len(got)} launches, {len(got) - len(lost)} of them whole", flush=True)
 
 
+def scattered():
+    """Launches that need more records than there are, in a row: the next one waits, and nothing is lost."""
+    needs_gpu()
+    result = devices.run("gpu", PROGRAMS.get("gpu", SCATTERED), name="accesses-scattered")
+    check(result.out == "2000\n", result.about())
+    check(result.verdict == "clean", result.about())
+    print(f"scattered: {result.verdict_line}", flush=True)
+
+
 def bench():
     """axpy, gather, matmul and empty launches against memcheck."""
     needs_gpu()
@@ -160,11 +171,15 @@ def main():
     source, is_virtual = ROOT / "tests/gpu/programs/access_sets.cu", OPTIONS.device == "virtual"
     PROGRAMS = devices.Programs(WORK.name)
     PROGRAMS.add(*((PLAIN, source, "-DACCESS_SETS_PLAIN") if is_virtual else (PROGRAM, source)))
+    if not is_virtual:
+        PROGRAMS.add(SCATTERED, ROOT / "tests/gpu/programs/scattered.cu")
     if OPTIONS.build:
         return PROGRAMS.build_all((OPTIONS.device,))
     tally = Tally("gpu-accesses")
     for name in list(SETTINGS)[: 1 if is_virtual else None]:
         tally.case(f"sets, {name}", settings, name)
+    if not is_virtual:
+        tally.case("scattered launches in a row", scattered)
     if OPTIONS.bench and not is_virtual:
         tally.case("bench", bench)
     return tally.finish(OPTIONS.part, 1)
