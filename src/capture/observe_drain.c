@@ -14,6 +14,7 @@
 #include "capture/observe_windows.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -82,6 +83,19 @@ static bool is_empty(const uint32_t *page)
 #define GAP 16u /* pages that are copied along in less time than a copy of its own takes */
 _Static_assert(GAP < SLABS_GUARD, "a copy stays in its slab");
 
+/* A page that holds a bit. Of a window, which is the program's memory, or claimed for wherever an
+ * access went. */
+static void note_page(struct pool *pool, struct pool_launch *launch, const struct owned *owned)
+{
+    const uint64_t end = pool->pages + (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
+    const uint32_t log2_bytes = PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(owned->what & 7));
+    windows_note(launch, owned->what);
+    if (owned->address >= pool->pages && owned->address < end && !launch->has_strayed) {
+        launch->has_strayed =
+            pool_owns(pool, owned->what >> 3 << log2_bytes, UINT64_C(1) << log2_bytes);
+    }
+}
+
 /* Copies pages from position `from` of the list on, as many as there is room for; answers how many.
  * Neighbours are copied in one go, with few pages of others between. */
 static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
@@ -104,7 +118,7 @@ static size_t copy_pages(struct drain *drain, size_t from, struct batch *batch)
             if ((owned.what & 7) != PATCH_KIND_DIRECTORY &&
                 !is_empty(pool->pages_copy + (size_t)owned.copy * PATCH_PAGE_WORDS)) {
                 drain->is_short = !VEC_PUSH(&batch->leaves, owned) || drain->is_short;
-                windows_note(&pool->launches[drain->done.items[owned.launch]], owned.what);
+                note_page(pool, &pool->launches[drain->done.items[owned.launch]], &owned);
             }
         }
         used += (end - first) / PATCH_PAGE_BYTES;
@@ -180,6 +194,22 @@ static void tell_pages(struct drain *drain)
 static void tell_lost(struct ssan_sink *sink, uint64_t op)
 {
     struct ssan_event event = {.kind = SSAN_EV_lost, .lost = {SSAN_loss_ACCESSES, op, 1}};
+    ssan_put(sink, &event);
+}
+
+/* The program has no memory there: alone it faults, or finds what is another's. Once a kernel. */
+static void tell_stray(struct ssan_sink *sink, const struct pool_launch *launch)
+{
+    char text[256];
+    if (!launch->has_strayed || !launch->kernel ||
+        atomic_exchange(&launch->kernel->has_strayed, true)) {
+        return;
+    }
+    snprintf(text, sizeof text,
+             "%s accesses memory that is none of the program's, where records of this tool are: "
+             "what it does alone was not seen (an illegal address, mostly)",
+             launch->kernel->name[0] ? launch->kernel->name : "a kernel");
+    struct ssan_event event = {.kind = SSAN_EV_unsupported, .unsupported = {ssan_str(text), 0, 0}};
     ssan_put(sink, &event);
 }
 
@@ -338,6 +368,7 @@ static void run_drain(struct drain *drain)
             drain->is_short) {
             tell_lost(drain->sink, pool->launches[index].op);
         }
+        tell_stray(drain->sink, &pool->launches[index]);
         tell_closed(drain->sink, pool->launches[index].op);
         learn(drain, index);
     }

@@ -222,6 +222,7 @@ static struct observed_kernel *create_kernel(struct observe_module *module,
     if (!kernel) {
         return NULL;
     }
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
     kernel->is_listed = observe_plan_fits(registry.plan, name);
     kernel->module = module;
     struct function *function = module ? find_function(module, launch->name) : NULL;

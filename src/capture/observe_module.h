@@ -16,6 +16,7 @@ struct kernel_hints;
 
 /* A function of the driver that was launched; never freed, as launches in flight refer to it. */
 struct observed_kernel {
+    char name[96]; /* the beginning of it */
     struct observe_module *module;
     uint64_t pc; /* of its first instruction; 0: unknown */
     uint64_t size;
@@ -28,6 +29,7 @@ struct observed_kernel {
     _Atomic uint32_t touched;           /* all that hold a bit, + 1; 0: none has ended yet */
     struct kernel_hints *_Atomic hints; /* observe_hints.c */
     _Atomic uint32_t hinted;            /* launches that were given what they say */
+    atomic_bool has_strayed;            /* into memory of ours, and that was told */
     bool waits_first;                   /* observe_cubin.h */
     bool is_listed;                     /* the plan's `kernel` lines let it be observed */
     uint32_t parameter_count;

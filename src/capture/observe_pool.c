@@ -227,6 +227,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         launch->is_done = false;
         launch->is_short = false;
         launch->is_to_learn = false;
+        launch->has_strayed = false;
         launch->has_windows = false;
         launch->promised = 0;
         launch->touched = 0;
@@ -276,6 +277,19 @@ void pool_cancel(struct pool *pool, uint64_t user)
         forget_begun(pool, launch->number);
     }
     pthread_mutex_unlock(&pool->lock);
+}
+
+bool pool_owns(struct pool *pool, uint64_t address, uint64_t bytes)
+{
+    const uint64_t end = address + bytes;
+    pthread_mutex_lock(&pool->lock);
+    bool is_ours = address >= pool->slab && end <= pool->slab + pool->slab_bytes;
+    for (uint32_t i = 1; i < pool->slabs.count && !is_ours; i++) {
+        const struct slab *slab = &pool->slabs.items[i];
+        is_ours = address >= slab->base && end <= slab->end;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return is_ours;
 }
 
 uint64_t pool_now_ms(void)

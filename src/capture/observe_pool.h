@@ -43,6 +43,7 @@ struct pool_launch {
     bool is_short;                  /* a claim that may be its own was not read */
     bool has_guesses;               /* its template has sites */
     bool is_to_learn;               /* its sites are of interest */
+    bool has_strayed;               /* it has accessed memory of ours */
     bool has_windows;               /* all that it was to have */
     uint32_t promised;              /* pages that it is thought to claim (observe_claims.h) */
     uint32_t touched;               /* pages that hold a bit, once it is drained */
@@ -180,6 +181,8 @@ uint64_t pool_count(struct pool *pool);
 /* The host has waited for a stream, or for all (NULL): the first `below` launches have ended there.
  */
 void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
+/* Whether the whole range is memory of ours on the device. */
+bool pool_owns(struct pool *pool, uint64_t address, uint64_t bytes);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
 /* Launches in flight own nearly all records, pages as far as that is known or likely, or what the

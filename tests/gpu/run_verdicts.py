@@ -28,6 +28,8 @@ OTHERWISE = {
     "memory_freed_device -DWRITE": ("the same", {"FINDING": ["error SSAN-USE-AFTER-FREE 'p' [0,16384) then=kernel:fill"]}),
     "memory_freed_device -DPINNED": ("the kernel faults, and what it recorded is gone with its context", FAULTS),
     "nasty_generations -DAFTER_FREE": ("the same", FAULTS),
+    "nasty_faults -DBOUNDS": ("memory for records may lie right behind the block: the kernel faults, or writes there, which is told",
+                              {**FAULTS, "STDOUT": []}),
     "memory_freed_pinned -DSET": ("the driver refuses the address, nothing is enqueued", None),
     "devices_no_peer_access -DOFF": ("the driver does not say whose memory a kernel was not to access", FAULTS),
     "errors_late": ("the driver does not say which kernel failed", {"FINDING": ["warning SSAN-LATE-ERROR"]}),

@@ -14,13 +14,16 @@
 
 #define BLOCK  UINT64_C(0x7f4000000000)
 #define LEAF   (UINT64_C(1) << PATCH_WINDOW_SHIFT)
+#define SLAB   UINT64_C(0x100000000)
 #define STREAM ((struct sanitizer_stream *)(uintptr_t)8)
 
-static unsigned closed, lost;
+static unsigned closed, lost, strayed;
+static struct pool *claimed; /* a page of it was claimed, for what is next; NULL: none */
+static uint64_t claimed_what;
 
 static uint32_t alloc_device(CUcontext context, void **pointer, size_t size)
 {
-    *pointer = (void *)(uintptr_t)0x100000000;
+    *pointer = (void *)(uintptr_t)SLAB;
     return SANITIZER_OK;
 }
 
@@ -48,7 +51,15 @@ static uint32_t copy_out(void *to, void *from, size_t size, struct sanitizer_str
 
 static uint32_t copy_back(void *to, void *from, size_t size, struct sanitizer_stream *stream)
 {
+    const uint64_t at = (uintptr_t)from;
     memset(to, 0, size);
+    if (claimed && at == claimed->flags) {
+        ((struct pool_marks *)((char *)to + size - sizeof(struct pool_marks)))->control.head = 1;
+    } else if (claimed && at == claimed->ring) {
+        *(struct patch_place *)to = (struct patch_place){claimed_what, 0, PATCH_PAGE_FIRST};
+    } else if (claimed && at == claimed->pages + PATCH_PAGE_FIRST * PATCH_PAGE_BYTES) {
+        *(uint32_t *)to = 1;
+    }
     return SANITIZER_OK;
 }
 
@@ -82,6 +93,7 @@ static void put(struct ssan_sink *self, const struct ssan_event *event)
 {
     closed += event->kind == SSAN_EV_op_closed;
     lost += event->kind == SSAN_EV_lost;
+    strayed += event->kind == SSAN_EV_unsupported;
 }
 
 static struct ssan_sink sink = {.put = put};
@@ -127,8 +139,41 @@ static void drained_in_parts(void **state)
     pool_destroy(pool);
 }
 
+/* Launches `times` times a kernel that writes to the leaf of an address; how often it is told that
+ * this is no memory of the program's. */
+static unsigned told_of(uint64_t address, int times)
+{
+    struct observed_kernel wild = {.name = "wild", .kinds = 1u << PATCH_KIND(1, 0)};
+    strayed = 0;
+    for (int i = 0; i < times; i++) {
+        uint32_t stream;
+        struct pool *pool = pool_create(&api, NULL, 0);
+        assert_non_null(pool);
+        atomic_store(&pool->stream, STREAM);
+        claimed = pool;
+        claimed_what = address / LEAF << 3 | PATCH_KIND(1, 0);
+        pool_taken(pool, pool_begin(pool, 1, &wild, STREAM, &stream));
+        pool_joined(pool, STREAM, pool_count(pool));
+        assert_int_equal(pool_drain(pool, &sink), 1);
+        claimed = NULL;
+        pool_destroy(pool);
+    }
+    return strayed;
+}
+
+static void strays(void **state)
+{
+    const uint64_t slab = SLAB;
+    assert_int_equal(told_of(BLOCK, 1), 0);
+    assert_int_equal(told_of(slab - 1, 1), 0);
+    assert_int_equal(told_of(slab, 1), 1);
+    assert_int_equal(told_of(slab + POOL_BYTES - 1, 2), 1);
+    assert_int_equal(told_of(slab + POOL_BYTES, 1), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drained_in_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drained_in_parts),
+                                       cmocka_unit_test(strays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
