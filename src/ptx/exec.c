@@ -85,6 +85,20 @@ const struct ptx_fault_info *ptx_exec_fault(const struct ptx_exec *exec)
     return &exec->fault;
 }
 
+void warp_lacks(struct warp *w, const struct op *op)
+{
+    struct ptx_exec *exec = w->exec;
+    if (!exec->is_lacking) {
+        exec->is_lacking = true;
+        exec->lacking = exec->launch.module->lines.items[op->line];
+    }
+}
+
+const struct ptx_line *ptx_exec_lacking(const struct ptx_exec *exec)
+{
+    return exec->is_lacking ? &exec->lacking : NULL;
+}
+
 uint64_t ptx_exec_instructions(const struct ptx_exec *exec)
 {
     return exec->instructions;

@@ -86,6 +86,10 @@ struct ptx_exec *ptx_exec_create(const struct ptx_machine *machine,
  * instructions without progress makes it return PTX_STUCK. */
 enum ptx_state ptx_exec_run(struct ptx_exec *exec, uint64_t blocks);
 const struct ptx_fault_info *ptx_exec_fault(const struct ptx_exec *exec);
+/* Where first a shuffle, vote, match or barrier of a warp went on without live lanes that it names,
+ * as these could not come there (PTX ISA, shfl.sync and its like: a device waits for them): what it
+ * gave may not be what a device gives. NULL: none did. */
+const struct ptx_line *ptx_exec_lacking(const struct ptx_exec *exec);
 /* Lane-instructions executed so far. */
 uint64_t ptx_exec_instructions(const struct ptx_exec *exec);
 void ptx_exec_destroy(struct ptx_exec *exec);

@@ -360,6 +360,7 @@ void exec_warp_sync(char *r, const struct op *op, uint32_t mask, struct warp *w)
     w->stop = true;
     if (g->forced) {
         g->forced = false;
+        warp_lacks(w, op);
         g->pc++;
         return;
     }

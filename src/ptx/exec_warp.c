@@ -12,17 +12,25 @@ static const uint32_t *members_of(char *r, const struct op *op)
 
 /* The lanes of the running group, which is all of `mask`, that have all their members; the others
  * wait. Where that parts the group, what goes on is placed behind the operation already. */
-static uint32_t complete_lanes(struct warp *w, const uint32_t *members, uint32_t mask)
+static uint32_t complete_lanes(struct warp *w, const struct op *op, const uint32_t *members,
+                               uint32_t mask)
 {
     struct group *g = &w->groups[w->current];
+    const bool forced = g->forced;
     uint32_t complete = mask;
-    if (g->forced || mask == w->live) {
-        g->forced = false;
+    g->forced = false;
+    if (mask == w->live) {
         return mask;
     }
     EACH_LANE(i, mask)
     {
         complete &= members[i] & w->live & ~mask ? ~(1u << i) : FULL_MASK;
+    }
+    if (forced) {
+        if (complete != mask) {
+            warp_lacks(w, op);
+        }
+        return mask;
     }
     if (!complete) {
         g->state = GROUP_members;
@@ -51,7 +59,7 @@ static uint32_t same_members(const uint32_t *members, uint32_t left)
 
 void exec_shuffle(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
-    mask = complete_lanes(w, members_of(r, op), mask);
+    mask = complete_lanes(w, op, members_of(r, op), mask);
     const uint32_t *b = slot_32(r, op->b), *c = slot_32(r, op->c);
     uint32_t *dst = slot_32(r, op->dst), in_range = 0, a[WARP_LANES];
     __builtin_memcpy(a, r + op->a, sizeof a);
@@ -100,7 +108,7 @@ static void vote(char *r, const struct op *op, uint32_t there, uint32_t same)
 void exec_vote(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint32_t *members = members_of(r, op);
-    mask = complete_lanes(w, members, mask);
+    mask = complete_lanes(w, op, members, mask);
     for (uint32_t left = mask, same; left; left &= ~same) {
         same = same_members(members, left);
         vote(r, op, members[__builtin_ctz(left)] & mask, same);
@@ -110,7 +118,7 @@ void exec_vote(char *r, const struct op *op, uint32_t mask, struct warp *w)
 void exec_match(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint32_t *members = members_of(r, op);
-    mask = complete_lanes(w, members, mask);
+    mask = complete_lanes(w, op, members, mask);
     uint64_t value[WARP_LANES];
     EACH_LANE(k, mask)
     {
@@ -159,7 +167,7 @@ static uint32_t reduce(uint32_t which, bool is_signed, uint32_t x, uint32_t y)
 void exec_redux(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint32_t *members = members_of(r, op);
-    mask = complete_lanes(w, members, mask);
+    mask = complete_lanes(w, op, members, mask);
     uint32_t a[WARP_LANES], *dst = slot_32(r, op->dst);
     __builtin_memcpy(a, r + op->a, sizeof a);
     for (uint32_t left = mask, same; left; left &= ~same) {
@@ -190,7 +198,7 @@ void exec_activemask(char *r, const struct op *op, uint32_t mask, struct warp *w
 void exec_elect(char *r, const struct op *op, uint32_t mask, struct warp *w)
 {
     const uint32_t *members = members_of(r, op);
-    mask = complete_lanes(w, members, mask);
+    mask = complete_lanes(w, op, members, mask);
     uint32_t *dst = slot_32(r, op->dst), *pred = slot_32(r, op->aux);
     *pred &= ~mask;
     for (uint32_t left = mask, same; left; left &= ~same) {

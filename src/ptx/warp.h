@@ -144,6 +144,8 @@ struct ptx_exec {
     uint64_t serial;
     uint64_t instructions; /* of lanes */
     struct ptx_fault_info fault;
+    bool is_lacking; /* ptx_exec_lacking */
+    struct ptx_line lacking;
     uint64_t progress;            /* counts steps forward of any warp */
     const uint64_t *region_epoch; /* the machine's, or one that never changes */
     uint64_t own_clock;           /* for a machine without one */
@@ -175,6 +177,8 @@ static inline uint64_t *slot_64(char *r, uint32_t slot)
 /* exec.c: records a fault of the lowest lane in `mask` and stops the launch. */
 void warp_fault(struct warp *w, enum ptx_fault fault, const struct op *op, uint32_t mask,
                 uint64_t address, uint32_t size_bytes, bool is_write);
+/* exec.c: an operation of the warp goes on without lanes that it names; the first one is kept. */
+void warp_lacks(struct warp *w, const struct op *op);
 /* warp.c */
 struct warp *warp_start(struct ptx_exec *exec, struct block *block, uint32_t index);
 void warp_free(struct warp *w);

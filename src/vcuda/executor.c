@@ -193,6 +193,25 @@ static void tell_accesses(const struct op *op)
     }
 }
 
+/* A device waits for lanes that an operation of a warp names: it hangs, or gets other results. */
+static void tell_lacking(const struct op *op)
+{
+    const struct ptx_line *at = ptx_exec_lacking(op->launch.exec);
+    char text[512];
+    if (at && emit_is_on()) {
+        const char *name = at->file ? strrchr(at->file, '/') : NULL;
+        snprintf(
+            text, sizeof text,
+            "%s:%u: a shuffle, vote, match or __syncwarp of %s went on without threads that it "
+            "names, which were elsewhere: its result may not be a GPU's",
+            name       ? name + 1
+            : at->file ? at->file
+                       : "?",
+            at->line, at->function ? at->function : "a kernel");
+        emit_unsupported(text, 0, 0);
+    }
+}
+
 static enum outcome run_kernel(struct op *op, uint64_t blocks)
 {
     struct launch *launch = &op->launch;
@@ -224,6 +243,7 @@ static enum outcome run_kernel(struct op *op, uint64_t blocks)
         return PARKED;
     }
     tell_accesses(op);
+    tell_lacking(op);
     return state == PTX_DONE ? DONE : FAULTED;
 }
 

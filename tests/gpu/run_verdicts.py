@@ -34,6 +34,8 @@ OTHERWISE = {
     "devices_no_peer_access -DOFF": ("the driver does not say whose memory a kernel was not to access", FAULTS),
     "errors_late": ("the driver does not say which kernel failed", {"FINDING": ["warning SSAN-LATE-ERROR"]}),
     "errors_late -DSPELLED": ("nor is it seen that a program spells an error", {"FINDING": ["warning SSAN-LATE-ERROR"]}),
+    "warp_lanes_elsewhere -DPARTLY": ("a GPU waits for the lanes for ever", None),
+    "warp_lanes_elsewhere -DELSEWHERE": ("a GPU lets lanes at different shuffles meet", None),
     "nasty_symbols -DCONSTANT": ("reads of constant memory are no global accesses, and are not seen", None),
 }
 
