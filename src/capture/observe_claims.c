@@ -69,7 +69,12 @@ void claims_promise(struct pool *pool, struct pool_launch *launch)
         touched = atomic_load_explicit(&launch->kernel->touched, memory_order_relaxed);
         claims = atomic_load_explicit(&launch->kernel->claims, memory_order_relaxed);
     }
-    set_promise(pool, launch, !touched ? 0 : launch->has_windows ? claims : touched - 1);
+    set_promise(pool, launch, !touched ? 0 : launch->lacks_windows ? touched - 1 : claims);
+}
+
+void claims_give_back(struct pool *pool, struct pool_launch *launch)
+{
+    set_promise(pool, launch, 0);
 }
 
 void claims_promise_unknown(struct pool *pool, uint64_t user,

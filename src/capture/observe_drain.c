@@ -88,11 +88,10 @@ _Static_assert(GAP < SLABS_GUARD, "a copy stays in its slab");
 static void note_page(struct pool *pool, struct pool_launch *launch, const struct owned *owned)
 {
     const uint64_t end = pool->pages + (uint64_t)pool->page_count * PATCH_PAGE_BYTES;
-    const uint32_t log2_bytes = PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(owned->what & 7));
     windows_note(launch, owned->what);
     if (owned->address >= pool->pages && owned->address < end && !launch->has_strayed) {
         launch->has_strayed =
-            pool_owns(pool, owned->what >> 3 << log2_bytes, UINT64_C(1) << log2_bytes);
+            pool_owned(pool, launch, pool_leaf_address(owned->what), pool_leaf_bytes(owned->what));
     }
 }
 
@@ -303,7 +302,7 @@ static void free_records(struct drain *drain)
         }
         launch->is_running = false;
         pool->running--;
-        pool->promised -= launch->promised;
+        claims_give_back(pool, launch);
         pool->free_records[pool->free_tail++ % pool->record_count] = index;
     }
     pool->drains++;
@@ -430,6 +429,7 @@ void pool_give_up(struct pool *pool, struct ssan_sink *sink)
         if (launch->is_running && !launch->is_done) {
             launch->is_running = false;
             pool->running--;
+            claims_give_back(pool, launch);
             tell_lost(sink, launch->op);
         }
     }

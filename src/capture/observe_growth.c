@@ -41,6 +41,9 @@ static bool add_slab(struct pool *pool, uint64_t bytes)
         pool->api->stream_synchronize(stream) == SANITIZER_OK) {
         pthread_mutex_lock(&pool->lock);
         is_added = slabs_add(&pool->slabs, (uintptr_t)slab, bytes);
+        if (is_added) {
+            pool->slabs.items[pool->slabs.count - 1].since = pool->launch_count;
+        }
         pthread_mutex_unlock(&pool->lock);
     }
     if (!is_added) {

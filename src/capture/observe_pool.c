@@ -228,7 +228,7 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         launch->is_short = false;
         launch->is_to_learn = false;
         launch->has_strayed = false;
-        launch->has_windows = false;
+        launch->lacks_windows = false;
         launch->promised = 0;
         launch->touched = 0;
         launch->window_count = 0;
@@ -272,21 +272,24 @@ void pool_cancel(struct pool *pool, uint64_t user)
     if (launch->is_running && !launch->is_done) {
         launch->is_running = false;
         pool->running--;
-        pool->promised -= launch->promised;
+        claims_give_back(pool, launch);
         pool->free_records[pool->free_tail++ % pool->record_count] = index;
         forget_begun(pool, launch->number);
     }
     pthread_mutex_unlock(&pool->lock);
 }
 
-bool pool_owns(struct pool *pool, uint64_t address, uint64_t bytes)
+/* A slab that is newer may be where a block of the program's was, which the launch has accessed.
+ * One that was given back is no matter: that waits for all launches. */
+bool pool_owned(struct pool *pool, const struct pool_launch *launch, uint64_t address,
+                uint64_t bytes)
 {
     const uint64_t end = address + bytes;
     pthread_mutex_lock(&pool->lock);
     bool is_ours = address >= pool->slab && end <= pool->slab + pool->slab_bytes;
     for (uint32_t i = 1; i < pool->slabs.count && !is_ours; i++) {
         const struct slab *slab = &pool->slabs.items[i];
-        is_ours = address >= slab->base && end <= slab->end;
+        is_ours = launch->number >= slab->since && address >= slab->base && end <= slab->end;
     }
     pthread_mutex_unlock(&pool->lock);
     return is_ours;
@@ -299,15 +302,20 @@ uint64_t pool_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Launches in flight may need nearly all pages, or have nearly all memory for windows. Lock held.
+ */
+static bool is_short_of_memory(const struct pool *pool)
+{
+    return pool->promised > pool->page_count - pool->page_count / 4 ||
+           (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes);
+}
+
 bool pool_is_pressed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     uint32_t free_records = (uint32_t)(pool->free_tail - pool->free_head);
-    bool is_tight =
-        pool->pages_left < pool->page_count / 4 ||
-        pool->promised > pool->page_count - pool->page_count / 4 ||
-        (pool_is_short(pool) && pool->short_pages * PATCH_PAGE_BYTES <= pool->slabs.bytes &&
-         pool_now_ms() >= pool->impatient_until_ms);
+    bool is_tight = pool->pages_left < pool->page_count / 4 ||
+                    (is_short_of_memory(pool) && pool_now_ms() >= pool->impatient_until_ms);
     bool is_pressed = free_records < pool->record_count / 8 || (pool->running > 0 && is_tight);
     is_pressed =
         is_pressed && pool->stuck_at != pool->drains + 1 && !atomic_load(&pool->has_failed);
@@ -319,7 +327,7 @@ void pool_give_up_waiting(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->stuck_at = pool->drains + 1;
-    if (pool_is_short(pool)) { /* a kernel that runs on and on may own them */
+    if (is_short_of_memory(pool)) { /* kernels that run on and on may own it */
         pool->impatient_until_ms = pool_now_ms() + IMPATIENT_MS;
     }
     pthread_mutex_unlock(&pool->lock);

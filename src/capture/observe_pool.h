@@ -44,7 +44,7 @@ struct pool_launch {
     bool has_guesses;               /* its template has sites */
     bool is_to_learn;               /* its sites are of interest */
     bool has_strayed;               /* it has accessed memory of ours */
-    bool has_windows;               /* all that it was to have */
+    bool lacks_windows;             /* there was no memory for some that it was to have */
     uint32_t promised;              /* pages that it is thought to claim (observe_claims.h) */
     uint32_t touched;               /* pages that hold a bit, once it is drained */
     VEC(struct pool_page) pages;
@@ -100,7 +100,7 @@ struct pool {
 
     struct slabs slabs;               /* for windows: what the first slab has, and more */
     uint64_t wanted_pages;            /* that launches have asked for */
-    uint64_t impatient_until_ms;      /* nobody waits for windows before */
+    uint64_t impatient_until_ms;      /* nobody waits for windows or promised pages before */
     uint64_t short_pages;             /* that the last one was to have; 0: so many are left */
     uint64_t first_bytes;             /* of the first slab, for windows */
     uint64_t most_bytes;              /* of device memory in all; 0: by what is free */
@@ -132,6 +132,16 @@ struct pool {
 static inline bool pool_is_short(const struct pool *pool)
 {
     return pool->short_pages > slabs_left(&pool->slabs);
+}
+
+/* The leaf of a page, by its `what`: where it begins, and how many bytes it stands for. */
+static inline uint64_t pool_leaf_bytes(uint64_t what)
+{
+    return UINT64_C(1) << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
+}
+static inline uint64_t pool_leaf_address(uint64_t what)
+{
+    return (what >> 3) * pool_leaf_bytes(what);
 }
 
 /* An address on the device, as the sanitizer library takes it. */
@@ -181,8 +191,9 @@ uint64_t pool_count(struct pool *pool);
 /* The host has waited for a stream, or for all (NULL): the first `below` launches have ended there.
  */
 void pool_joined(struct pool *pool, struct sanitizer_stream *handle, uint64_t below);
-/* Whether the whole range is memory of ours on the device. */
-bool pool_owns(struct pool *pool, uint64_t address, uint64_t bytes);
+/* Whether the whole range has been memory of ours on the device since before the launch. */
+bool pool_owned(struct pool *pool, const struct pool_launch *launch, uint64_t address,
+                uint64_t bytes);
 /* Milliseconds of a clock that only goes on. */
 uint64_t pool_now_ms(void);
 /* Launches in flight own nearly all records, pages as far as that is known or likely, or what the

@@ -13,7 +13,7 @@ bool slabs_add(struct slabs *slabs, uint64_t base, uint64_t bytes)
     if (!ranges_add(&slabs->free, begin, end)) {
         return false;
     }
-    slabs->items[slabs->count++] = (struct slab){base, begin, end};
+    slabs->items[slabs->count++] = (struct slab){.base = base, .begin = begin, .end = end};
     slabs->bytes += end - begin;
     return true;
 }

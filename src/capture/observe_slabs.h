@@ -22,6 +22,7 @@ struct slabs {
     struct ranges free;
     struct slab {
         uint64_t base, begin, end; /* as allocated; [begin, end) is used, whole pages */
+        uint64_t since;            /* launches that had begun before it was added */
     } items[SLABS];                /* the first is not given back */
     uint32_t count;
     uint64_t bytes, used_bytes;

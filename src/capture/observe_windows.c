@@ -159,7 +159,7 @@ void windows_give(struct pool *pool, uint64_t user, const struct window_plan *pl
     }
     ask_ahead(pool, &taking);
     record->window_count = launch->window_count;
-    launch->has_windows = launch->window_count == plan->count && taking.missing == 0;
+    launch->lacks_windows = launch->window_count < plan->count || taking.missing > 0;
     claims_promise(pool, launch);
     pthread_mutex_unlock(&pool->lock);
     if (record->window_count == 0) {
@@ -200,7 +200,7 @@ static bool is_behind(const struct pool_window *window, uint64_t address)
 /* Whether larger windows would have had the leaf; any, where there were none. */
 static bool is_missed(const struct pool_launch *launch, uint64_t what)
 {
-    uint64_t address = what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7));
+    uint64_t address = pool_leaf_address(what);
     bool is_missed = launch->window_count == 0;
     for (uint32_t i = 0; i < launch->window_count && !is_missed; i++) {
         is_missed = is_behind(&launch->windows[i], address);
@@ -222,8 +222,7 @@ uint64_t windows_pages_of(const struct pool_launch *launch)
 
 void windows_note(struct pool_launch *launch, uint64_t what)
 {
-    uint64_t leaf =
-        what >> 3 << PATCH_LEAF_BYTES(PATCH_KIND_IS_SMALL(what & 7)) >> PATCH_WINDOW_SHIFT;
+    uint64_t leaf = pool_leaf_address(what) >> PATCH_WINDOW_SHIFT;
     launch->touched++;
     for (uint32_t i = 0; i < launch->window_count; i++) {
         struct pool_window *window = &launch->windows[i];

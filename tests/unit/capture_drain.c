@@ -1,5 +1,6 @@
 /* Drains in parts, over a driver that only answers: what is left for the next one, and when there
  * is nothing left. */
+#include "capture/observe_growth.h"
 #include "capture/observe_pool.h"
 #include "capture/observe_windows.h"
 
@@ -15,15 +16,17 @@
 #define BLOCK  UINT64_C(0x7f4000000000)
 #define LEAF   (UINT64_C(1) << PATCH_WINDOW_SHIFT)
 #define SLAB   UINT64_C(0x100000000)
+#define GROWN  UINT64_C(0x200000000) /* a second slab */
 #define STREAM ((struct sanitizer_stream *)(uintptr_t)8)
 
 static unsigned closed, lost, strayed;
+static uint64_t next_slab = SLAB;
 static struct pool *claimed; /* a page of it was claimed, for what is next; NULL: none */
 static uint64_t claimed_what;
 
 static uint32_t alloc_device(CUcontext context, void **pointer, size_t size)
 {
-    *pointer = (void *)(uintptr_t)SLAB;
+    *pointer = (void *)(uintptr_t)next_slab;
     return SANITIZER_OK;
 }
 
@@ -139,6 +142,21 @@ static void drained_in_parts(void **state)
     pool_destroy(pool);
 }
 
+static int memory_info(size_t *free_bytes, size_t *total_bytes)
+{
+    *free_bytes = *total_bytes = (size_t)64 << 30;
+    return CUDA_OK;
+}
+
+static void grow(struct pool *pool)
+{
+    pool->wanted_pages = 1;
+    next_slab = GROWN;
+    growth_run(pool, memory_info);
+    next_slab = SLAB;
+    assert_int_equal(pool->slabs.count, 2);
+}
+
 /* Launches `times` times a kernel that writes to the leaf of an address; how often it is told that
  * this is no memory of the program's. */
 static unsigned told_of(uint64_t address, int times)
@@ -171,9 +189,68 @@ static void strays(void **state)
     assert_int_equal(told_of(slab + POOL_BYTES, 1), 0);
 }
 
+/* Where the pool has grown, and the launch has written: memory of ours only if it began behind
+ * that. Else it was a block of the program's, which is freed. */
+static unsigned told_of_grown(bool is_behind)
+{
+    struct observed_kernel wild = {.name = "wild", .kinds = 1u << PATCH_KIND(1, 0)};
+    struct pool *pool = pool_create(&api, NULL, 0);
+    uint32_t stream;
+    assert_non_null(pool);
+    atomic_store(&pool->stream, STREAM);
+    strayed = 0;
+    if (is_behind) {
+        grow(pool);
+    }
+    claimed = pool;
+    claimed_what = (GROWN + LEAF) / LEAF << 3 | PATCH_KIND(1, 0);
+    pool_taken(pool, pool_begin(pool, 1, &wild, STREAM, &stream));
+    pool_joined(pool, STREAM, pool_count(pool));
+    if (!is_behind) {
+        grow(pool);
+    }
+    assert_int_equal(pool_drain(pool, &sink), 1);
+    claimed = NULL;
+    pool_destroy(pool);
+    return strayed;
+}
+
+static void strays_where_it_grew(void **state)
+{
+    assert_int_equal(told_of_grown(true), 1);
+    assert_int_equal(told_of_grown(false), 0);
+}
+
+/* Pages that launches were promised are given back, whichever way these end. */
+static void promises_end(void **state)
+{
+    struct observed_kernel known = {.kinds = 1u << PATCH_KIND(1, 0), .claims = 70, .touched = 71};
+    struct pool *pool = pool_create(&api, NULL, 0);
+    uint32_t stream;
+    assert_non_null(pool);
+    atomic_store(&pool->stream, STREAM);
+    pool_taken(pool, pool_begin(pool, 1, &known, STREAM, &stream));
+    pool_joined(pool, STREAM, pool_count(pool));
+    uint64_t user = pool_begin(pool, 2, &known, STREAM, &stream);
+    assert_int_equal(pool->promised, 140);
+    pool_cancel(pool, user);
+    assert_int_equal(pool->promised, 70);
+    assert_int_equal(pool_drain(pool, &sink), 1);
+    assert_int_equal(pool->promised, 0);
+    pool_taken(pool, pool_begin(pool, 3, &known, STREAM, &stream));
+    assert_true(pool->promised > 0);
+    pool_give_up(pool, &sink);
+    assert_int_equal(pool->promised, 0);
+    pool_destroy(pool);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drained_in_parts),
-                                       cmocka_unit_test(strays)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drained_in_parts),
+        cmocka_unit_test(strays),
+        cmocka_unit_test(strays_where_it_grew),
+        cmocka_unit_test(promises_end),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
