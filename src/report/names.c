@@ -4,10 +4,12 @@
 
 #include "report/text_parts.h"
 
-#include <ctype.h>
+#include "base/ctext.h"
+
 #include <string.h>
 
 #define ELLIPSIS "..."
+#define OPERATOR "operator"
 
 /* The end of what the bracket at `open` encloses, behind its partner; NULL: it has none. */
 static const char *behind_partner(const char *open, char left, char right)
@@ -26,10 +28,15 @@ static const char *behind_partner(const char *open, char left, char right)
 /* Of an operator or a lambda function the last component says nothing. */
 static bool is_special(const char *name)
 {
-    const char *at = strstr(name, "operator");
-    bool is_word = at && (at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-                   !(isalnum((unsigned char)at[8]) || at[8] == '_');
-    return is_word || strchr(name, '{') != NULL;
+    const char *at = name;
+    while ((at = strstr(at, OPERATOR)) != NULL) {
+        const char *end = at + strlen(OPERATOR);
+        if ((at == name || !ctext_is_word(at[-1])) && !ctext_is_word(*end)) {
+            return true;
+        }
+        at = end;
+    }
+    return strchr(name, '{') != NULL;
 }
 
 /* Puts "..." in the place of what stands between outermost brackets. An "(anonymous namespace)" is

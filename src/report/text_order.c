@@ -63,7 +63,7 @@ static void add_named(struct strbuf *out, const struct table *table, int op, con
     const char *buffer = verb ? words_buffer(table->report, table->finding->buffer) : "";
     const size_t begin = out->length, verb_columns = verb ? ACCESS_GAP + strlen(verb) : 0;
     struct strbuf whole = {0};
-    size_t least, left, buffer_columns;
+    size_t least, left, buffer_columns, own_columns;
     strbuf_puts(&whole, buffer);
     buffer_columns = verb ? 1 + layout_columns(&whole) : 0;
     strbuf_clear(&whole);
@@ -74,7 +74,8 @@ static void add_named(struct strbuf *out, const struct table *table, int op, con
     names_shorten(out, name,
                   room -
                       (verb_columns + buffer_columns < room ? verb_columns + buffer_columns : 0));
-    if (verb && (room == SIZE_MAX || out->length - begin + verb_columns <= room)) {
+    own_columns = columns_of(strbuf_text(out) + begin, out->length - begin);
+    if (verb && (room == SIZE_MAX || own_columns + verb_columns <= room)) {
         strbuf_printf(out, "%*s%s", ACCESS_GAP, "", verb);
         if (buffer_columns > 0) {
             strbuf_puts(out, " ");

@@ -38,6 +38,12 @@ static const struct {
     {"less<3, (2<1)>", 12, "less<...>"},
     {"odd<<name", 8, "odd..."},
     {"vec::operator<(int)", 12, "vec:...(int)"},
+    {"my_operators::operator<(int)", 12, "my_o...(int)"},
+    {"app::\xc3\xbc"
+     "operator<int>",
+     13,
+     "\xc3\xbc"
+     "operator..."},
 };
 
 static void names_are_shortened(void **state)

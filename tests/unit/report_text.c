@@ -318,6 +318,27 @@ static void names_of_a_library_are_told(void **state)
     report_finish(&report);
 }
 
+/* Names outside ASCII are cut by their characters: there is room for what is done to the buffer. */
+static void accesses_stand_beside_long_names(void **state)
+{
+    static const char *const letters[] = {"n", "\xd1\x88"};
+    for (size_t i = 0; i < 2; i++) {
+        struct report report;
+        struct strbuf text = {0}, name = {0};
+        fixture_handover(&report);
+        for (int k = 0; k < 80; k++) {
+            strbuf_puts(&name, letters[i]);
+        }
+        report.ops[1].name = report.ops[3].name = strbuf_text(&name);
+        text_order(&text, &report, report.findings[0]);
+        assert_non_null(strstr(strbuf_text(&text), "   writes"));
+        assert_non_null(strstr(strbuf_text(&text), "   reads"));
+        strbuf_finish(&text);
+        strbuf_finish(&name);
+        report_finish(&report);
+    }
+}
+
 static void no_memory_shows(void **state)
 {
     uint64_t nth, needed;
@@ -358,6 +379,7 @@ int main(void)
         cmocka_unit_test(usage_is_told_as_it_is),
         cmocka_unit_test(names_of_a_library_are_told),
         cmocka_unit_test(library_calls_are_told),
+        cmocka_unit_test(accesses_stand_beside_long_names),
         cmocka_unit_test(no_memory_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
