@@ -213,6 +213,16 @@ static void find_called(struct observe_module *module, CUmodule handle)
     }
 }
 
+/* As much of the name as there is room for, in whole characters of UTF-8. */
+static void set_name(struct observed_kernel *kernel, const char *name)
+{
+    size_t length = strnlen(name, sizeof kernel->name - 1);
+    while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    memcpy(kernel->name, name, length); /* all else is 0 */
+}
+
 /* In a callback of its launch, no lock: the module lives, and its functions never change. */
 static struct observed_kernel *create_kernel(struct observe_module *module,
                                              const struct sanitizer_launch_data *launch,
@@ -222,7 +232,7 @@ static struct observed_kernel *create_kernel(struct observe_module *module,
     if (!kernel) {
         return NULL;
     }
-    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    set_name(kernel, name);
     kernel->is_listed = observe_plan_fits(registry.plan, name);
     kernel->module = module;
     struct function *function = module ? find_function(module, launch->name) : NULL;

@@ -13,11 +13,21 @@
 #define NEIGHBOUR_LINES 8  /* how far above an edit a line of context may stand */
 #define CODE_COLUMN     22 /* where source text begins */
 
+/* The operation that comes too early, for its place in front of it. */
+static void add_then(struct strbuf *out, const struct report *report, const struct finding *finding)
+{
+    const struct report_op *then = words_op(report, finding->then.op);
+    if (words_is_host(then)) {
+        words_place(out, &then->at, words_site(report, finding)->file);
+    } else {
+        words_noun(out, report, finding->then.op);
+    }
+}
+
 static void lead(struct strbuf *out, const struct report *report, const struct finding *finding)
 {
     const struct nearest *nearest = &finding->nearest;
     const char *event = words_event(report, nearest->event);
-    bool host = words_is_host(words_op(report, finding->then.op));
     switch (finding->fix->kind) {
     case FIX_INSERT_WAIT:
         strbuf_puts(out, "let ");
@@ -70,12 +80,7 @@ static void lead(struct strbuf *out, const struct report *report, const struct f
                       words_buffer(report, finding->buffer), finding->fix->usage);
         return;
     }
-    if (host) {
-        words_place(out, &words_op(report, finding->then.op)->at,
-                    words_site(report, finding)->file);
-    } else {
-        words_noun(out, report, finding->then.op);
-    }
+    add_then(out, report, finding);
     strbuf_puts(out, ":");
 }
 

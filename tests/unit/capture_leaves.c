@@ -284,6 +284,23 @@ static void touch(struct observe_parts *parts, uint64_t address)
     parts->rows[__builtin_ctz(bits)] |= (uint16_t)(bits >> 16);
 }
 
+/* A long name is cut, between characters. */
+static void assert_names_are_cut(CUmodule module)
+{
+    char name[120] = {0};
+    bool is_new = false;
+    const struct sanitizer_launch_data launch = {
+        .module = module, .function = (CUfunction)(uintptr_t)32, .name = "cut"};
+    memset(name, 'n', 94);
+    for (size_t at = 94; at < 118; at += 2) {
+        memcpy(name + at, "\xd1\x88", 2);
+    }
+    const struct observed_kernel *kernel = observe_kernel_find(&launch, name, &is_new);
+    assert_true(kernel && is_new);
+    assert_int_equal(strlen(kernel->name), 94);
+    assert_memory_equal(kernel->name, name, 94);
+}
+
 /* Two kernels' instructions on two blocks, one of them by a function that both may call: the
  * candidates of a block are those that touched it. */
 static void candidates(void **state)
@@ -315,6 +332,8 @@ static void candidates(void **state)
         .module = data.module, .function = (CUfunction)(uintptr_t)24, .name = "not there"};
     const struct observed_kernel *stranger = observe_kernel_find(&unknown, "not there", &is_new);
     assert_true(stranger && !stranger->is_known);
+    assert_string_equal(stranger->name, "not there");
+    assert_names_are_cut(data.module);
     assert_ptr_equal(observe_kernel_find(&launch, "k", &is_new), kernel);
     assert_false(is_new);
     const struct {
