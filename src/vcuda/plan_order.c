@@ -209,8 +209,8 @@ void plan_order_done(const struct op *op)
 void plan_order_pass(const struct plan_item *item)
 {
     struct named *named = order.on ? find_named(item) : NULL;
-    order.blocked_since_ns = 0;
-    if (named) {
+    if (named) { /* any other is no progress: a host that polls may announce each look */
+        order.blocked_since_ns = 0;
         mark_done(named);
     }
 }

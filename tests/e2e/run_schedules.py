@@ -231,7 +231,7 @@ def main():
         "polls", "order:s2.2,s1.1", "s2.2", program("queries"), "done"))
     tally.case("not feasible: a kernel that spins", lambda: not_feasible(
         "spins", "order:s2.1,s3.1", "s2.1", program("spin"), "done", code=66))
-    for args in ([], ["p"], ["ps"]):
+    for args in ([], ["p"], ["ps"], ["pa"]):
         tally.case(f"not feasible: the host waits outside {' '.join(args)}", outside, args)
     tally.case("not feasible: against an edge, and the host waits outside", against_an_edge_outside)
     tally.case("after", after)

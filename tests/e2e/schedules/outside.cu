@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <mutex>
+#include <streamsan/annotate.h>
 #include <unistd.h>
 static std::mutex lock;
 static std::condition_variable changed;
@@ -38,7 +39,10 @@ int main(int count, char **words)
     if (count > 1 && words[1][0] == 'p') {
         cudaMemcpyAsync(pinned, x, 4, cudaMemcpyDeviceToHost, a);
         while (*(volatile int *)pinned < 0) {
-            usleep(words[1][1] == 's' ? 1000 : 0);
+            if (words[1][1] == 'a') { // each look is announced
+                SSAN_HOST_READ(pinned, sizeof *pinned);
+            }
+            usleep(words[1][1] ? 1000 : 0);
         }
     } else {
         cudaLaunchHostFunc(a, tell, nullptr);
