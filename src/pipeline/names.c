@@ -16,13 +16,12 @@ static void tell(const void *object, const char *pipe, const char *kind, unsigne
 }
 
 /* What a report says of the buffers, to somebody who knows pipeline.h. */
-static const char input_usage[] = "fill it between acquire and submit; from submit on it is the "
-                                  "pipeline's, and the next batch has "
-                                  "an input of its own";
+static const char input_usage[] =
+    "fill it between acquire and submit; from submit on it is the pipeline's, and the next batch "
+    "has an input of its own";
 static const char device_input_usage[] =
     "use it in compute, on the stream that compute is given; work on another stream has to wait "
-    "for "
-    "that stream first, and that stream for the work before compute returns";
+    "for that stream first, and that stream for the work before compute returns";
 static const char device_output_usage[] =
     "fill it in compute, on the stream that compute is given (work on another stream has to wait "
     "for that stream first, and that stream for the work before compute returns), and have the "
@@ -32,8 +31,7 @@ static const char output_usage[] =
 static const char landed_usage[] =
     "use it between take and release, on the stream that the consumer was created with; work on "
     "another stream has to wait for that stream first, and that stream for the work before "
-    "release; "
-    "the host has to wait for that stream";
+    "release; the host has to wait for that stream";
 
 static void tell_buffer(const void *buffer, const char *pipe, const char *kind, unsigned index,
                         const char *part, const char *usage)
