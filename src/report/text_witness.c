@@ -14,16 +14,22 @@
 #define ORDER_WORD    "order:"
 #define LINE_COLUMNS  60 /* of a line of the program's output */
 
-/* "P1" for "s1.1" where the report has a label for it. */
-static const char *label_of(const struct report *report, const char *id)
+/* Appends "P2" for "s1.2": its letters are those of the labels of its stream, also where the report
+ * holds other items of it only. The id of what has none. */
+static void add_label(struct strbuf *out, const struct report *report, const char *id)
 {
-    size_t i;
-    for (i = 0; i < report->op_count; i++) {
-        if (report->ops[i].id && strcmp(report->ops[i].id, id) == 0) {
-            return report->ops[i].label;
+    const char *dot = strchr(id, '.');
+    const size_t stream = dot ? (size_t)(dot + 1 - id) : 0; /* the length of "s1." */
+    for (size_t i = 0; stream > 0 && i < report->op_count; i++) {
+        const struct report_op *op = &report->ops[i];
+        if (op->id && op->label && strncmp(op->id, id, stream) == 0) {
+            const size_t label = strlen(op->label), number = strlen(op->id + stream);
+            strbuf_add(out, op->label, label > number ? label - number : 0);
+            strbuf_puts(out, id + stream);
+            return;
         }
     }
-    return id;
+    strbuf_puts(out, id);
 }
 
 /* Which streams the numbers in an order are, and which access of the host stands in it:
@@ -54,7 +60,8 @@ static void add_order(struct strbuf *out, const struct report *report,
     struct strbuf ids = {0}, legend = {0};
     strbuf_puts(out, "order");
     for (size_t i = 0; i < witness->order_count; i++) {
-        strbuf_printf(out, " %s", label_of(report, witness->order[i]));
+        strbuf_puts(out, " ");
+        add_label(out, report, witness->order[i]);
         strbuf_printf(&ids, "%s%s", i > 0 ? "," : "", witness->order[i]);
     }
     add_legend(&legend, report, finding, strbuf_text(&ids));

@@ -339,6 +339,30 @@ static void accesses_stand_beside_long_names(void **state)
     }
 }
 
+/* Of 'producer' the report holds items 1 to 3, of the stream 's9' none. */
+static void items_of_an_order_are_labelled_alike(void **state)
+{
+    static const char *const order[] = {"s1.1", "s2.1", "s2.12", "s1.4", "s9.1", "a1.1"};
+    static const char *const replay[] = {"streamsan", "run", "--schedule", "lazy",
+                                         "--",        "./a", NULL};
+    struct witness witness = {.kind = WITNESS_SILENT,
+                              .order = order,
+                              .order_count = 6,
+                              .memory.buffer = -1,
+                              .replay = replay,
+                              .reproduced = 1,
+                              .repeats = 1};
+    struct report report;
+    struct strbuf text = {0};
+    struct text_options options = {0};
+    fixture_handover(&report);
+    report.findings[0]->witness = &witness;
+    report_text(&text, &report, &options);
+    assert_non_null(strstr(strbuf_text(&text), "order P1 C1 C12 P4 s9.1 a1.1 "));
+    strbuf_finish(&text);
+    report_finish(&report);
+}
+
 static void no_memory_shows(void **state)
 {
     uint64_t nth, needed;
@@ -380,6 +404,7 @@ int main(void)
         cmocka_unit_test(names_of_a_library_are_told),
         cmocka_unit_test(library_calls_are_told),
         cmocka_unit_test(accesses_stand_beside_long_names),
+        cmocka_unit_test(items_of_an_order_are_labelled_alike),
         cmocka_unit_test(no_memory_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
