@@ -128,11 +128,12 @@ static bool take(struct feed *feed, struct ssan_event *event)
     return true;
 }
 
-/* Counts the event; now and then gives back the space of what was read and copied. */
+/* Counts the event; now and then gives back the space of what was read and copied. Without a good
+ * copy the trace itself is needed once more (again.h). */
 static void release(struct feed *feed)
 {
     feed->events++;
-    if (feed->keeper && feed->events % RELEASE_EVENTS == 0) {
+    if (feed->events % RELEASE_EVENTS == 0 && feed->keeper && keeper_is_good(feed->keeper)) {
         reader_release(feed->reader);
     }
 }

@@ -4,6 +4,7 @@
  * written does not end with the code of a clean one. */
 #include "cli/judge.h"
 
+#include "cli/again.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 
@@ -46,18 +47,6 @@ static void clear_progress(const struct progress *progress)
     if (progress->shown) {
         fprintf(stderr, "\r\033[K");
     }
-}
-
-/* A reader on which the trace can be read again: the copy where one was made, else the trace
- * itself. */
-static struct reader *open_again(struct feed *feed)
-{
-    struct reader *reader = NULL;
-    if (feed->kept_path && feed->keep_error.status == SSAN_OK &&
-        reader_open(&reader, feed->kept_path, NULL) == SSAN_OK) {
-        return reader;
-    }
-    return NULL;
 }
 
 static void add_reason(struct report *report, const char *reason)
@@ -118,8 +107,8 @@ static void explain_feed(struct report *report, const struct judge *judge, struc
         .spare = judge->spare,
     };
     struct ssan_error err = {0};
-    struct reader *again = open_again(feed);
-    struct ssan_source *source = reader_source(again ? again : feed->reader);
+    struct again again;
+    struct ssan_source *source = again_open(&again, feed);
     if (explain(report, feed->engine, source, &options, &err) != SSAN_OK) {
         char text[600];
         snprintf(text, sizeof text, "the findings could not be explained (%s)", err.text);
@@ -127,7 +116,7 @@ static void explain_feed(struct report *report, const struct judge *judge, struc
         report->totals = *engine_totals(feed->engine);
     }
     clear_progress(&progress);
-    reader_close(again);
+    again_close(&again);
     tell_losses(report, judge, feed);
 }
 

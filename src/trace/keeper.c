@@ -168,6 +168,11 @@ uint64_t keeper_bytes(const struct keeper *keeper)
     return keeper->written;
 }
 
+bool keeper_is_good(const struct keeper *keeper)
+{
+    return keeper->failure.status == SSAN_OK;
+}
+
 enum ssan_status keeper_close(struct keeper *keeper, bool whole, struct ssan_error *err)
 {
     flush_frame(keeper);

@@ -17,6 +17,8 @@ enum ssan_status keeper_open(struct keeper **keeper, const char *path, struct ss
 void keeper_put(struct keeper *keeper, const struct ssan_event *event);
 /* Bytes in the file so far. */
 uint64_t keeper_bytes(const struct keeper *keeper);
+/* Whether nothing has failed so far. */
+bool keeper_is_good(const struct keeper *keeper);
 /* Frees the keeper, whatever it returns: SSAN_OK, SSAN_FULL (disk), SSAN_IO, SSAN_NO_MEMORY,
  * SSAN_FORMAT (an event above 64 MiB). The file of a keeper that failed stays: it reads as a cut
  * trace up to its last whole frame. `whole`: the source ended with SSAN_NEXT_END; a cut trace stays

@@ -195,6 +195,15 @@ def kept_trace():
     check((WORK / "d.txt").read_text(encoding="utf-8") == listing, "dump --output")
 
 
+def full_trace():
+    """A copy that does not fit takes nothing from the report: names, lines and fixes stand as ever."""
+    whole = expect(["run", "--", racy()], 66).stderr.splitlines()
+    full = expect(["run", "--trace", "/dev/full", "--", racy()], 66, "the trace could not be kept").stderr.splitlines()
+    check("  fix  " in "".join(whole) and full[:-1] == whole[:-1], "\n".join(full))
+    done = expect(["run", "--trace", "/dev/full", "--", clean()], 67)
+    check(last(done).startswith("streamsan: incomplete: "), done.stderr)
+
+
 def listings():
     path = WORK / "racy.txt"
     path.write_text(RACY, encoding="utf-8")
@@ -397,7 +406,7 @@ def doctor():
 def main():
     tally = Tally("cli")
     for function in (help_and_version, usage, later_parts, no_operation, cannot_start, foreign_cuda_program, clean_and_errors,
-                     output_and_format, color, default_options, kept_trace, listings, strict_and_documented, children, left_behind,
+                     output_and_format, color, default_options, kept_trace, full_trace, listings, strict_and_documented, children, left_behind,
                      signals, signals_reach_the_session, signals_end_the_wait, closed_pipe, verdict_so_far, killed, nothing_left,
                      own_memory, full_stdout, doctor):
         tally.case(function.__name__.replace("_", " "), function)
