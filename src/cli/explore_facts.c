@@ -103,6 +103,7 @@ static void fill_group(struct explore_group *group, const struct search *search,
         .exit_signal = from->outcome.end_signal,
         .timed_out = from->outcome.timed_out,
         .runs = from->runs,
+        .random_runs = from->random_runs,
     };
     for (size_t i = 0; i < search->found.count; i++) {
         const struct search_class *class = &search->found.items[i];

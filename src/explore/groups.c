@@ -83,6 +83,7 @@ bool groups_add(struct search *search, const struct probe *probe,
     struct search_group *group = &search->groups.items[index];
     group->runs++;
     if (probe->kind == PROBE_RANDOM) {
+        group->random_runs++;
         search->random_wrong += group->verdict == RESULT_WRONG;
         search->random_memory += group->verdict == RESULT_MEMORY;
     } else if (probe->kind == PROBE_EARLY || probe->kind == PROBE_ONE) {

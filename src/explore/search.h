@@ -62,8 +62,8 @@ enum search_verdict { RESULT_SAME, RESULT_MEMORY, RESULT_WRONG };
 struct search_group {
     struct probe_outcome outcome;
     enum search_verdict verdict;
-    uint64_t runs;
-    struct plan plan; /* of its first run, interleaved ones aside */
+    uint64_t runs, random_runs; /* of all kinds, PROBE_RANDOM */
+    struct plan plan;           /* of its first run, interleaved ones aside */
     enum probe_kind kind;
     uint64_t number; /* of that run, from 0 */
 };

@@ -24,6 +24,7 @@ struct explore_group {
     long double orders; /* of the classes whose worst result this is; early items aside */
     bool estimated;
     uint64_t classes, runs;
+    uint64_t random_runs;       /* of `runs`, those of random schedules */
     uint64_t output_line;       /* the first line of output that is not the reference's; 0: none */
     const char *got, *expected; /* that line; NULL: there is none */
     const char *schedule;       /* what --schedule takes; NULL: it was not kept */

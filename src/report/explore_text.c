@@ -153,8 +153,9 @@ static void add_replay(struct strbuf *out, const struct explore_facts *facts, co
 static void add_amount(struct strbuf *out, const struct explore_facts *facts,
                        const struct explore_group *group)
 {
+    const uint64_t runs = facts->random ? group->random_runs : group->runs;
     if (facts->random || group->classes == 0) {
-        strbuf_printf(out, "%" PRIu64 " run%s", group->runs, plural(group->runs));
+        strbuf_printf(out, "%" PRIu64 " run%s", runs, plural(runs));
     } else {
         explore_number(out, group->orders, group->estimated);
         strbuf_puts(out, group->orders == 1 ? " order" : " orders");

@@ -322,6 +322,9 @@ def random():
     result = explore(seed("without_wait", False), "--random", "12", "--seed", "5")
     facts = result.report["explore"]
     check(result.code == 66 and facts["random"]["tried"] == 12 and facts["random"]["seed"] == 5 and facts["random"]["wrong"] > 0, f"{facts}")
+    text = execute([TOOL, "explore", "--random", "12", "--seed", "5", "--", seed("without_wait", False)]).stderr
+    told = re.findall(r"^  (\d+) runs? +(wrong|as|same)", text, re.M)
+    check(sum(int(runs) for runs, _ in told) == 12 and sum(int(runs) for runs, kind in told if kind == "wrong") == facts["random"]["wrong"], text)
     wrong = results(result)[0]
     check(re.fullmatch(r"random:\d+", wrong["schedule"]), f"{wrong}")
     again = run(seed("without_wait", False), "--schedule", wrong["schedule"])
