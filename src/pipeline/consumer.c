@@ -46,9 +46,10 @@ enum ssan_pipe_status ssan_pipe_consumer_create(struct ssan_pipe *pipe,
     struct ssan_pipe_consumer *made;
     struct failure failure = {0};
     enum ssan_pipe_status status;
-    if (options && (options->size == 0 || options->size > sizeof filled)) {
-        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH,
-                         "%s: consumer options of an unknown size", pipe->name);
+    const char *wrong = options ? pipe_wrong_size(options->size, sizeof filled) : NULL;
+    if (wrong) {
+        return pipe_fail(err, SSAN_PIPE_INVALID, SSAN_PIPE_NO_BATCH, "%s: consumer: %s", pipe->name,
+                         wrong);
     }
     if (options) {
         memcpy(&filled, options, options->size);

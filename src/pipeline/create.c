@@ -178,9 +178,10 @@ static void drop(struct ssan_pipe *pipe)
 static const char *take_options(struct ssan_pipe_options *taken,
                                 const struct ssan_pipe_options *given)
 {
+    const char *wrong = pipe_wrong_size(given->size, sizeof *taken);
     *taken = (struct ssan_pipe_options){0};
-    if (given->size == 0 || given->size > sizeof *taken) {
-        return "options of an unknown size";
+    if (wrong) {
+        return wrong;
     }
     memcpy(taken, given, given->size);
     return wrong_option(taken);

@@ -161,3 +161,10 @@ bool pipe_ok(struct failure *failure, const char *call, cudaError_t error)
     }
     return error == cudaSuccess;
 }
+
+const char *pipe_wrong_size(size_t size, size_t most)
+{
+    return size == 0     ? "options.size is 0, and has to be sizeof options"
+           : size > most ? "options.size is that of a newer header than this library knows"
+                         : NULL;
+}

@@ -145,6 +145,10 @@ struct ssan_pipe {
     char flushed; /* its address stands for publications in hand-overs to flush */
 };
 
+/* fail.c: what is wrong with the size that options say of themselves, `most` being what the library
+ * knows; NULL: nothing. */
+const char *pipe_wrong_size(size_t size, size_t most);
+
 /* fail.c: errors. All return the status. */
 enum ssan_pipe_status pipe_fail(struct ssan_pipe_error *err, enum ssan_pipe_status status,
                                 uint64_t batch, const char *format, ...)

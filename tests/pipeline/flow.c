@@ -364,8 +364,10 @@ static int wrong_use(void *unused)
     struct ssan_pipe *none;
     options.size = 0;
     IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "options.size is 0, and has to be sizeof options"));
     options.size = sizeof options + 8;
     IS(ssan_pipe_create(&options, &none, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "newer header"));
     options = with_slots(1);
     options.size = offsetof(struct ssan_pipe_options, order); /* what lies behind is not read */
     options.order = (enum ssan_pipe_order)7;
@@ -389,6 +391,9 @@ static int wrong_use(void *unused)
     start(with_slots(1));
     struct ssan_pipe_consumer_options wants = {.size = sizeof wants, .from_device = true};
     struct ssan_pipe_consumer *not_made;
+    struct ssan_pipe_consumer_options sizeless = {.size = 0};
+    IS(ssan_pipe_consumer_create(pipe_, &sizeless, &not_made, &err), SSAN_PIPE_INVALID);
+    CHECK(strstr(err.text, "consumer: options.size is 0"));
     IS(ssan_pipe_consumer_create(pipe_, &wants, &not_made, &err), SSAN_PIPE_INVALID);
     wants.on_device = true;
     wants.device = 77;
