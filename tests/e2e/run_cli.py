@@ -384,8 +384,9 @@ def full_stdout():
     trace = WORK / "full.txt"
     trace.write_text(RACY, encoding="utf-8")
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = execute([TOOL, "dump", trace], stdout=full)
-    check(done.returncode == 67 and "No space" in done.stderr, f"{done.returncode}: {done.stderr}")
+        for words in (["dump", trace], ["doctor"], ["--help"], ["contract", "--template"]):
+            done = execute([TOOL, *words], stdout=full)
+            check(done.returncode == 67 and "No space" in done.stderr, f"{words}: {done.returncode}: {done.stderr}")
     sound = WORK / "sound.txt"
     sound.write_text("".join(row + "\n" for row in RACY.splitlines() if "op=2" not in row), encoding="utf-8")
     expect(["audit", sound], 0)
