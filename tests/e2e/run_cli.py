@@ -195,6 +195,19 @@ def kept_trace():
     check((WORK / "d.txt").read_text(encoding="utf-8") == listing, "dump --output")
 
 
+def cut_header():
+    """A trace that is cut within its header is one that is cut: the others count, and there is a verdict."""
+    whole, cut = WORK / "whole.ssan", WORK / "header.ssan"
+    expect(["run", "--quiet", "--trace", whole, "--", racy()], 66)
+    for length in (1, 16):
+        cut.write_bytes(whole.read_bytes()[:length])
+        done = expect(["check", cut], 67, "header.ssan is cut off within its header")
+        check(last(done).startswith("streamsan: incomplete: "), done.stderr)
+        for traces in ((whole, cut), (cut, whole)):
+            done = expect(["check", *traces], 66, "[SSAN-RAW]")
+            check("also incomplete: " in last(done) and "header.ssan is cut off" in last(done), done.stderr)
+
+
 def full_trace():
     """A copy that does not fit takes nothing from the report: names, lines and fixes stand as ever."""
     whole = expect(["run", "--", racy()], 66).stderr.splitlines()
@@ -407,7 +420,7 @@ def doctor():
 def main():
     tally = Tally("cli")
     for function in (help_and_version, usage, later_parts, no_operation, cannot_start, foreign_cuda_program, clean_and_errors,
-                     output_and_format, color, default_options, kept_trace, full_trace, listings, strict_and_documented, children, left_behind,
+                     output_and_format, color, default_options, kept_trace, cut_header, full_trace, listings, strict_and_documented, children, left_behind,
                      signals, signals_reach_the_session, signals_end_the_wait, closed_pipe, verdict_so_far, killed, nothing_left,
                      own_memory, full_stdout, doctor):
         tally.case(function.__name__.replace("_", " "), function)
