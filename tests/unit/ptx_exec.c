@@ -24,35 +24,11 @@ struct params {
 };
 
 /* Runs KERNEL + body + "}" with one array of words. */
-struct run {
-    struct device device;
-    struct ptx_module *module;
-    struct ptx_exec *exec;
-    uint32_t words[1024];
-};
-
 static void run_start(struct run *run, const char *body, uint32_t grid, uint32_t block, uint32_t n,
                       enum ptx_state expected)
 {
-    struct strbuf text = {0};
-    memset(run, 0, sizeof *run);
-    device_init(&run->device);
-    device_map(&run->device, run->words, sizeof run->words, true);
-    strbuf_puts(&text, KERNEL);
-    strbuf_puts(&text, body);
-    strbuf_puts(&text, "\n}\n");
-    run->module = module_load(&run->device, strbuf_text(&text));
     const struct params params = {(uint64_t)(uintptr_t)run->words, n};
-    const struct ptx_launch launch = launch_of(run->module, "k", grid, block, &params);
-    run->exec = run_launch(&run->device, &launch, expected);
-    strbuf_finish(&text);
-}
-
-static void run_end(struct run *run)
-{
-    ptx_exec_destroy(run->exec);
-    module_drop(run->module);
-    device_finish(&run->device);
+    run_kernel(run, KERNEL, body, grid, block, &params, expected);
 }
 
 /* Each lane loops its own number of times, with a branch inside; counts steps of 3n+1. */

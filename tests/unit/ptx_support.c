@@ -126,3 +126,24 @@ struct ptx_exec *run_launch(struct device *device, const struct ptx_launch *laun
     }
     return exec;
 }
+
+void run_kernel(struct run *run, const char *head, const char *body, uint32_t grid, uint32_t block,
+                const void *params, enum ptx_state expected)
+{
+    struct strbuf text = {0};
+    memset(run, 0, sizeof *run);
+    device_init(&run->device);
+    device_map(&run->device, run->words, sizeof run->words, true);
+    strbuf_printf(&text, "%s%s\n}\n", head, body);
+    run->module = module_load(&run->device, strbuf_text(&text));
+    const struct ptx_launch launch = launch_of(run->module, "k", grid, block, params);
+    run->exec = run_launch(&run->device, &launch, expected);
+    strbuf_finish(&text);
+}
+
+void run_end(struct run *run)
+{
+    ptx_exec_destroy(run->exec);
+    module_drop(run->module);
+    device_finish(&run->device);
+}

@@ -31,4 +31,17 @@ struct ptx_launch launch_of(const struct ptx_module *module, const char *name, u
 struct ptx_exec *run_launch(struct device *device, const struct ptx_launch *launch,
                             enum ptx_state expected);
 
+/* One kernel "k" that has run, and the words that it could write. */
+struct run {
+    struct device device;
+    struct ptx_module *module;
+    struct ptx_exec *exec;
+    uint32_t words[1024];
+};
+
+/* Runs the kernel `head` + `body` + "}". `params` may hold the address of the words. */
+void run_kernel(struct run *run, const char *head, const char *body, uint32_t grid, uint32_t block,
+                const void *params, enum ptx_state expected);
+void run_end(struct run *run);
+
 #endif

@@ -8,8 +8,6 @@
 
 #include "unit/ptx_support.h"
 
-#include <string.h>
-
 /* l1 points at the lane's word, r2 is its number, r4 the mask of its tile of 8 lanes; p0 holds for
  * lanes from 12 on. */
 #define KERNEL                                                                                     \
@@ -21,34 +19,10 @@
 
 #define LANES 32u
 
-struct run {
-    struct device device;
-    struct ptx_module *module;
-    struct ptx_exec *exec;
-    uint32_t words[4 * LANES];
-};
-
 static void run_warp(struct run *run, const char *body)
 {
-    struct strbuf text = {0};
-    memset(run, 0, sizeof *run);
-    device_init(&run->device);
-    device_map(&run->device, run->words, sizeof run->words, true);
-    strbuf_puts(&text, KERNEL);
-    strbuf_puts(&text, body);
-    strbuf_puts(&text, "\n}\n");
-    run->module = module_load(&run->device, strbuf_text(&text));
     const uint64_t out = (uint64_t)(uintptr_t)run->words;
-    const struct ptx_launch launch = launch_of(run->module, "k", 1, LANES, &out);
-    run->exec = run_launch(&run->device, &launch, PTX_DONE);
-    strbuf_finish(&text);
-}
-
-static void run_end(struct run *run)
-{
-    ptx_exec_destroy(run->exec);
-    module_drop(run->module);
-    device_finish(&run->device);
+    run_kernel(run, KERNEL, body, 1, LANES, &out, PTX_DONE);
 }
 
 /* Votes, matches and reductions of four tiles in one instruction. */
@@ -128,6 +102,36 @@ static void only_those_go_on_whose_members_left(void **state)
     run_end(&run);
 }
 
+/* Members that can't come are told, by the first operation that went on without them; those that
+ * have left, or come late, are not missed. */
+static void lacking_lanes_are_told(void **state)
+{
+    static const struct {
+        const char *body;
+        bool is_lacking;
+    } rows[] = {
+        {"@p0 bra Wait; shfl.sync.bfly.b32 r5, r2, 1, 31, -1; Wait: bar.sync 0; ret;", true},
+        {"@p0 bra Wait; vote.sync.ballot.b32 r5, p0, -1; Wait: bar.sync 0; ret;", true},
+        {"@p0 bra Wait; bar.warp.sync -1; Wait: bar.sync 0; ret;", true},
+        {"@p0 bra Other; shfl.sync.bfly.b32 r5, r2, 1, 31, -1; ret;\n"
+         "Other: shfl.sync.bfly.b32 r6, r2, 1, 31, -1; ret;",
+         true},
+        {"@p0 bra Leave; shfl.sync.bfly.b32 r5, r2, 1, 31, -1; Leave: ret;", false},
+        {"@p0 bra Late; Meet: bar.warp.sync -1; shfl.sync.bfly.b32 r5, r2, 1, 31, -1; ret;\n"
+         "Late: bra Meet;",
+         false},
+        {"shfl.sync.bfly.b32 r5, r2, 1, 31, r4; bar.warp.sync r4; bar.sync 0; ret;", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run run;
+        run_warp(&run, rows[i].body);
+        if ((ptx_exec_lacking(run.exec) != NULL) != rows[i].is_lacking) {
+            fail_msg("row %zu", i);
+        }
+        run_end(&run);
+    }
+}
+
 /* Clang gives match.sync.b64 a register of 64 bits. */
 static void results_fit_wider_registers(void **state)
 {
@@ -171,6 +175,7 @@ int main(void)
         cmocka_unit_test(half_a_tile_is_waited_for_at_a_barrier),
         cmocka_unit_test(lanes_that_wait_at_one_place_are_together),
         cmocka_unit_test(only_those_go_on_whose_members_left),
+        cmocka_unit_test(lacking_lanes_are_told),
         cmocka_unit_test(results_fit_wider_registers),
         cmocka_unit_test(addresses_of_shared_memory_have_32_bits),
     };
