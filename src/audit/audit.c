@@ -6,6 +6,7 @@
 #include "audit/audit.h"
 
 #include "audit/accident.h"
+#include "audit/agree.h"
 #include "audit/cover.h"
 #include "audit/rerun.h"
 #include "audit/tell.h"
@@ -89,8 +90,13 @@ static enum ssan_status audit_all(struct auditing *auditing, const struct engine
         status == SSAN_OK ? accidents_find(audit, &auditing->rerun, &auditing->sites, err) : status;
     status = status == SSAN_OK ? assumption_judge(audit, &auditing->rerun, err) : status;
     audit->runs = auditing->rerun.runs;
-    return status == SSAN_OK ? tell(audit, &auditing->sites, &auditing->history, source, err)
-                             : status;
+    status =
+        status == SSAN_OK ? tell(audit, &auditing->sites, &auditing->history, source, err) : status;
+    if (status == SSAN_OK && !(agree_on_blocks(&audit->report, &audit->accidental) &&
+                               agree_on_blocks(&audit->report, &audit->assumed))) {
+        status = ssan_no_memory(err);
+    }
+    return status;
 }
 
 enum ssan_status audit_run(struct audit *audit, const struct engine *engine,
