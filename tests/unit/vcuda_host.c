@@ -257,7 +257,13 @@ static int left_by_all(void *hows)
 
 static void test_threads_that_all_end_the_process(void **state)
 {
+    /* With so many exit handlers as the sanitizer has, two threads in exit() free a block of the C
+     * library's twice (glibc before 2.41). */
+#if defined __SANITIZE_ADDRESS__
+    static char *const hows[] = {"e_", "_____e", "__", "e_____"};
+#else
     static char *const hows[] = {"ee", "eeeeee", "__", "e_e_e_"};
+#endif
     for (size_t i = 0; i < 5 * sizeof hows / sizeof *hows; i++) {
         struct trace trace;
         assert_int_equal(device_run("lazy", left_by_all, hows[i % 4], &trace), 3);
