@@ -340,9 +340,9 @@ static uint32_t released(const struct gate *gate)
 /* Why a gate did not hold until its partner was done. */
 static void explain(const struct gate *gate, char *text, size_t room)
 {
-    const struct plan_item held = gate->words.held;
-    char item[32], partner[32];
-    snprintf(item, sizeof item, "s%" PRIu32 ".%" PRIu32, held.stream, held.seq);
+    const struct plan_item_text held = plan_item_text(&gate->words.held);
+    const char *item = held.text;
+    char partner[32];
     gate_words_until(&gate->words, partner, sizeof partner);
     if (!gate->op) {
         snprintf(text, room, "%s, which was to be held, was not submitted", item);

@@ -229,7 +229,6 @@ uint64_t pool_begin(struct pool *pool, uint64_t op, struct observed_kernel *kern
         launch->is_to_learn = false;
         launch->has_strayed = false;
         launch->lacks_windows = false;
-        launch->promised = 0;
         launch->touched = 0;
         launch->window_count = 0;
         claims_promise(pool, launch);

@@ -71,8 +71,7 @@ static bool describe(struct witness_search *search, struct report *report,
 {
     const struct model_item *kernel = &search->first->model.items.items[held];
     char text[32];
-    snprintf(text, sizeof text, "s%u.%u", gate->held.stream, gate->held.seq);
-    witness->held = arena_strdup(&report->arena, text);
+    witness->held = arena_strdup(&report->arena, plan_item_text(&gate->held).text);
     gate_words_until(gate, text, sizeof text);
     witness->until = arena_strdup(&report->arena, text);
     witness->held_name = arena_strndup(&report->arena, kernel->name.ptr ? kernel->name.ptr : "",

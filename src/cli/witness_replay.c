@@ -24,10 +24,7 @@ static bool fill_order(struct report *report, const struct plan *order, struct w
     const char **ids = arena_alloc(&report->arena, (order->items.count + 1) * sizeof *ids);
     size_t i;
     for (i = 0; ids && i < order->items.count; i++) {
-        struct strbuf text = {0};
-        plan_print_item(&order->items.items[i], &text);
-        ids[i] = text.failed ? NULL : arena_strdup(&report->arena, strbuf_text(&text));
-        strbuf_finish(&text);
+        ids[i] = arena_strdup(&report->arena, plan_item_text(&order->items.items[i]).text);
         if (!ids[i]) {
             return false;
         }

@@ -4,6 +4,7 @@
 
 #include "report/text_parts.h"
 
+#include "base/columns.h"
 #include "base/ctext.h"
 
 #include <string.h>
@@ -108,9 +109,8 @@ static void add_bare(struct strbuf *out, const char *component, bool has_scope, 
 
 void names_shorten(struct strbuf *out, const char *name, size_t columns)
 {
-    struct strbuf whole = {0}, text = {0}, last = {0};
-    strbuf_puts(&whole, name);
-    if (columns < 8 || fits(&whole, columns) || is_special(name)) {
+    struct strbuf text = {0}, last = {0};
+    if (columns < 8 || columns_of(name, strlen(name)) <= columns || is_special(name)) {
         layout_elide(out, name, columns < 8 ? SIZE_MAX : columns);
     } else {
         strip(&text, name, columns);
@@ -125,8 +125,7 @@ void names_shorten(struct strbuf *out, const char *name, size_t columns)
             add_bare(out, component, component != strbuf_text(&text), columns);
         }
     }
-    out->failed |= whole.failed || text.failed || last.failed;
-    strbuf_finish(&whole);
+    out->failed |= text.failed || last.failed;
     strbuf_finish(&text);
     strbuf_finish(&last);
 }

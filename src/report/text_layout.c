@@ -160,11 +160,6 @@ static void print_row(struct strbuf *out, const char *word, const struct row *ro
     strbuf_puts(out, "\n");
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool is_same_place(const struct place *a, const struct place *b)
 {
     return a->file && b->file && a->line == b->line && strcmp(a->file, b->file) == 0;
@@ -217,8 +212,8 @@ static void fill_sides(struct sides *sides, const struct report *report,
         fill_row(&sides->rows[i], report, finding, both[i], sides->what, buffer_columns);
     }
     for (size_t k = 0; k < CELL_COUNT; k++) {
-        sides->widths[k] = larger(layout_columns(&sides->rows[0].cells[k]),
-                                  layout_columns(&sides->rows[1].cells[k]));
+        sides->widths[k] = layout_larger(layout_columns(&sides->rows[0].cells[k]),
+                                         layout_columns(&sides->rows[1].cells[k]));
     }
 }
 
@@ -257,9 +252,9 @@ void text_sides(struct strbuf *out, const struct report *report, const struct fi
     }
     side_name(&names[0], report, &finding->first, NAME_COLUMNS);
     side_name(&names[1], report, &finding->then, NAME_COLUMNS);
-    sides.what[0] = larger(layout_columns(&names[0]), layout_columns(&names[1]));
-    sides.what[1] = larger(strlen(words_verb(report, &finding->first)),
-                           strlen(words_verb(report, &finding->then)));
+    sides.what[0] = layout_larger(layout_columns(&names[0]), layout_columns(&names[1]));
+    sides.what[1] = layout_larger(strlen(words_verb(report, &finding->first)),
+                                  strlen(words_verb(report, &finding->then)));
     fill_sides(&sides, report, finding, NAME_COLUMNS);
     const bool broken = is_broken(&sides, report, finding);
     print_row(out, "first", &sides.rows[0], sides.widths, broken);

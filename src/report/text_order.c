@@ -32,11 +32,6 @@ struct table {
     bool mark_below; /* the mark of `then` stands on the next line */
 };
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static void add_span(struct strbuf *out, const struct report *report,
                      const struct buffer_span *span)
 {
@@ -62,13 +57,11 @@ static void add_named(struct strbuf *out, const struct table *table, int op, con
     const char *verb = access_of(table, op);
     const char *buffer = verb ? words_buffer(table->report, table->finding->buffer) : "";
     const size_t begin = out->length, verb_columns = verb ? ACCESS_GAP + strlen(verb) : 0;
-    struct strbuf whole = {0};
-    size_t least, left, buffer_columns, own_columns;
-    strbuf_puts(&whole, buffer);
-    buffer_columns = verb ? 1 + layout_columns(&whole) : 0;
-    strbuf_clear(&whole);
-    names_shorten(&whole, name, NAME_COLUMNS_MIN);
-    least = layout_columns(&whole);
+    struct strbuf shortest = {0};
+    size_t buffer_columns = verb ? 1 + columns_of(buffer, strlen(buffer)) : 0;
+    size_t least, left, own_columns;
+    names_shorten(&shortest, name, NAME_COLUMNS_MIN);
+    least = layout_columns(&shortest);
     left = room > least + verb_columns ? room - least - verb_columns : 0;
     buffer_columns = buffer_columns <= left ? buffer_columns : left > BUFFER_COLUMNS_MIN ? left : 0;
     names_shorten(out, name,
@@ -82,8 +75,8 @@ static void add_named(struct strbuf *out, const struct table *table, int op, con
             layout_elide(out, buffer, buffer_columns - 1);
         }
     }
-    out->failed |= whole.failed;
-    strbuf_finish(&whole);
+    out->failed |= shortest.failed;
+    strbuf_finish(&shortest);
 }
 
 /* `room`: columns for a name and its access; other operations are cut by the caller. */
@@ -244,9 +237,9 @@ static void measure_marks(struct table *table)
         const struct report_op *op = words_op(table->report, table->finding->window[i]);
         strbuf_clear(&cell);
         words_place(&cell, &op->at, table->here);
-        table->line_columns = larger(table->line_columns, layout_columns(&cell));
-        table->label_columns =
-            larger(table->label_columns, op->label ? columns_of(op->label, strlen(op->label)) : 0);
+        table->line_columns = layout_larger(table->line_columns, layout_columns(&cell));
+        table->label_columns = layout_larger(
+            table->label_columns, op->label ? columns_of(op->label, strlen(op->label)) : 0);
     }
     if (table->line_columns > LINE_COLUMNS_MAX) {
         table->line_columns = LINE_COLUMNS_MAX;
@@ -274,17 +267,17 @@ static void measure(struct table *table)
         add_cell(&cell, table, index, !is_left && !is_right, SIZE_MAX);
         const size_t columns = layout_columns(&cell);
         if (index == finding->then.op) {
-            right = larger(right, columns);
-            right = larger(right, mark);
+            right = layout_larger(right, columns);
+            right = layout_larger(right, mark);
             marked = columns + mark;
         } else if (is_right) {
-            right = larger(right, columns);
+            right = layout_larger(right, columns);
         } else {
-            left = larger(left, columns + 2);
+            left = layout_larger(left, columns + 2);
         }
     }
-    table->mark_below = left + larger(right, marked) > room;
-    right = table->mark_below ? right : larger(right, marked);
+    table->mark_below = left + layout_larger(right, marked) > room;
+    right = table->mark_below ? right : layout_larger(right, marked);
     if (left + right > room) {
         left = left <= room / 2 ? left : right <= room / 2 ? room - right : room / 2;
     } else if (left < LEFT_COLUMNS_MIN) {

@@ -15,6 +15,10 @@
 void layout_wrap(struct strbuf *out, const char *word, const char *text);
 /* Columns of a text on a terminal (base/columns.h). */
 size_t layout_columns(const struct strbuf *text);
+static inline size_t layout_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
 /* Appends at most `columns` columns of `text`, the middle replaced by "..." when it is longer. */
 void layout_elide(struct strbuf *out, const char *text, size_t columns);
 /* Appends at most `columns` columns of `text`, the end replaced by "...". */

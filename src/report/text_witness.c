@@ -32,19 +32,25 @@ static void add_label(struct strbuf *out, const struct report *report, const cha
     strbuf_puts(out, id);
 }
 
+/* The first access of the host in an order, whose items stand apart by commas or spaces; NULL: none
+ * stands there. */
+static const char *listed_access(const char *order)
+{
+    while (*order && *order != 'a') {
+        order += strcspn(order, ", ");
+        order += strspn(order, ", ");
+    }
+    return *order ? order : NULL;
+}
+
 /* Which streams the numbers in an order are, and which access of the host stands in it:
  * "s1 'producer', s2 'consumer', a1.1 reads 'out'". */
 static void add_legend(struct strbuf *out, const struct report *report,
                        const struct finding *finding, const char *order)
 {
-    const char *access = order[0] == 'a' ? order : strpbrk(order, ", ");
+    const char *access = listed_access(order);
     size_t begin = out->length;
     words_streams(out, report, order);
-    while (access && access[0] != 'a') {
-        access = access[0] == '\0'  ? NULL
-                 : access[1] == 'a' ? access + 1
-                                    : strpbrk(access + 1, ", ");
-    }
     if (access) {
         strbuf_printf(out, "%s%.*s %s '%s'", out->length > begin ? ", " : "",
                       (int)strcspn(access, ", "), access, words_verb(report, &finding->then),

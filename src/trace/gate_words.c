@@ -81,8 +81,8 @@ enum ssan_status gate_words_read(struct gate_words *gate, const char *words, str
 
 void gate_words_until(const struct gate_words *gate, char *text, size_t room)
 {
-    snprintf(text, room, "%c%" PRIu32 ".%" PRIu32, gate->by_host ? 'a' : 's', gate->until.stream,
-             gate->until.seq);
+    const struct plan_item until = {gate->until.stream, gate->until.seq, gate->by_host};
+    snprintf(text, room, "%s", plan_item_text(&until).text);
 }
 
 void gate_words_print(const struct gate_words *gate, char *text, size_t room)
@@ -98,6 +98,6 @@ void gate_words_print(const struct gate_words *gate, char *text, size_t room)
     if (gate->blocks) {
         snprintf(blocks, sizeof blocks, ",blocks=%" PRIu32, gate->blocks);
     }
-    snprintf(text, room, "s%" PRIu32 ".%" PRIu32 ":%s%s%s%s", gate->held.stream, gate->held.seq,
-             until, limit, grace, blocks);
+    snprintf(text, room, "%s:%s%s%s%s", plan_item_text(&gate->held).text, until, limit, grace,
+             blocks);
 }

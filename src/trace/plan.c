@@ -10,7 +10,6 @@
 #include "base/map.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,11 +48,8 @@ static enum ssan_status check_order(struct reading *reading, const struct plan_i
     const struct plan_item *latest = at ? &reading->plan->items.items[*at] : NULL;
     char what[160];
     if (latest && latest->seq > item->seq && *at < reading->group) {
-        snprintf(what, sizeof what,
-                 "%c%" PRIu32 ".%" PRIu32 " is listed before an item that comes before it on its "
-                 "%s:",
-                 item->by_host ? 'a' : 's', latest->stream, latest->seq,
-                 item->by_host ? "thread" : "stream");
+        snprintf(what, sizeof what, "%s is listed before an item that comes before it on its %s:",
+                 plan_item_text(latest).text, item->by_host ? "thread" : "stream");
         return refuse(reading, what, word);
     }
     return (latest && latest->seq > item->seq) ||

@@ -91,8 +91,11 @@ bool plan_access_read(const char *text, struct plan_item *item, const char **end
 bool plan_call_read(const char *text, struct plan_call *call, const char **end);
 /* One number for each item that may be listed. */
 uint64_t plan_item_key(const struct plan_item *item);
-/* Appends it: "s1.2", "a1.2". */
-void plan_print_item(const struct plan_item *item, struct strbuf *out);
+/* The item in words: "s1.2", "a1.2". */
+struct plan_item_text {
+    char text[24];
+};
+struct plan_item_text plan_item_text(const struct plan_item *item);
 /* Adds words to the note; false when out of memory. */
 bool plan_add_note(struct plan *plan, const char *words);
 /* Reads CALL[:NUMBER|:all]=ERROR, as cudaMalloc:2=cudaErrorMemoryAllocation, and adds it.

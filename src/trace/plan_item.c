@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 bool plan_number_read(const char **text, uint32_t *number)
 {
@@ -86,8 +87,10 @@ bool plan_call_read(const char *text, struct plan_call *call, const char **end)
     return call->number != 0 || call->query != 0;
 }
 
-void plan_print_item(const struct plan_item *item, struct strbuf *out)
+struct plan_item_text plan_item_text(const struct plan_item *item)
 {
-    strbuf_printf(out, "%c%" PRIu32 ".%" PRIu32, item->by_host ? 'a' : 's', item->stream,
-                  item->seq);
+    struct plan_item_text text;
+    snprintf(text.text, sizeof text.text, "%c%" PRIu32 ".%" PRIu32, item->by_host ? 'a' : 's',
+             item->stream, item->seq);
+    return text;
 }

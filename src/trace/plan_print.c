@@ -28,7 +28,7 @@ static void print_items(const struct plan *plan, struct strbuf *out)
             strbuf_printf(out, "%sitems", i ? "\n" : "");
         }
         strbuf_puts(out, " ");
-        plan_print_item(&plan->items.items[i], out);
+        strbuf_puts(out, plan_item_text(&plan->items.items[i]).text);
     }
     strbuf_puts(out, plan->items.count ? "\n" : "");
 }
@@ -46,7 +46,7 @@ static void print_by(const char *word, const struct plan_by *by, struct strbuf *
     strbuf_puts(out, word);
     print_call(&by->call, out);
     strbuf_puts(out, " ");
-    plan_print_item(&by->item, out);
+    strbuf_puts(out, plan_item_text(&by->item).text);
     strbuf_puts(out, "\n");
 }
 
@@ -65,7 +65,7 @@ void plan_print_items(const struct plan *plan, struct strbuf *out)
 {
     for (size_t i = 0; i < plan->items.count; i++) {
         strbuf_puts(out, i ? "," : "");
-        plan_print_item(&plan->items.items[i], out);
+        strbuf_puts(out, plan_item_text(&plan->items.items[i]).text);
     }
 }
 

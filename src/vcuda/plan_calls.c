@@ -197,9 +197,8 @@ void plan_calls_return(const struct call *call)
         } else if (!plan_order_find(&by->item, &op)) {
             char text[192];
             snprintf(text, sizeof text,
-                     "s%" PRIu32 ".%" PRIu32 " is due and was not submitted before t%" PRIu32
-                     ".%" PRIu32 " returned",
-                     by->item.stream, by->item.seq, call->thread, call->number);
+                     "%s is due and was not submitted before t%" PRIu32 ".%" PRIu32 " returned",
+                     plan_item_text(&by->item).text, call->thread, call->number);
             plan_order_give_up(text);
         }
     }

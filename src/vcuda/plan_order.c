@@ -165,10 +165,8 @@ static void check_needs(struct op *op)
     if (listed && op->latest > op->named && behind->state != DONE &&
         (named->group == 0 || named->group != behind->group)) {
         char text[160];
-        snprintf(text, sizeof text,
-                 "s%" PRIu32 ".%" PRIu32 " is listed before s%" PRIu32 ".%" PRIu32
-                 ", which it needs in every schedule",
-                 named->item.stream, named->item.seq, behind->item.stream, behind->item.seq);
+        snprintf(text, sizeof text, "%s is listed before %s, which it needs in every schedule",
+                 plan_item_text(&named->item).text, plan_item_text(&behind->item).text);
         plan_order_give_up(text);
     }
 }
@@ -333,8 +331,7 @@ static const struct named *waits_for_call(void)
 static void give_up_item(const struct plan_item *item, const char *what)
 {
     char text[192];
-    snprintf(text, sizeof text, "%c%" PRIu32 ".%" PRIu32 " %s", item->by_host ? 'a' : 's',
-             item->stream, item->seq, what);
+    snprintf(text, sizeof text, "%s %s", plan_item_text(item).text, what);
     plan_order_give_up(text);
 }
 
@@ -386,10 +383,9 @@ static void tell_held(int64_t now)
     }
     order.held_told = true;
     fprintf(stderr,
-            "streamsan: the schedule waits for %c%" PRIu32 ".%" PRIu32
-            ", which has not come so far; it is given up after %d s without progress\n",
-            item->by_host ? 'a' : 's', item->stream, item->seq,
-            (int)(order.limit_ns / (1000 * 1000 * 1000)));
+            "streamsan: the schedule waits for %s, which has not come so far; it is given up after "
+            "%d s without progress\n",
+            plan_item_text(item).text, (int)(order.limit_ns / (1000 * 1000 * 1000)));
 }
 
 bool plan_order_gives_up(bool waits)
